@@ -1,0 +1,15 @@
+//! Bytes and manners: lines in, lines out, inputs by name, exit codes.
+//!
+//! This crate knows nothing of what a line means; that is `cr-event`'s.
+
+mod balance;
+mod exit;
+mod input;
+mod lines;
+mod out;
+
+pub use balance::Balance;
+pub use exit::{Exit, exit_of, message, report};
+pub use input::{Input, Watched, inputs};
+pub use lines::{Line, Lines, MAX_LINE};
+pub use out::Out;

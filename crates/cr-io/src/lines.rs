@@ -1,0 +1,285 @@
+//! A line reader that lends each line from one buffer, and never has to hold
+//! a long one to get past it.
+
+use std::io::{self, ErrorKind, Read};
+
+use memchr::memchr;
+
+/// Longest line that is held in memory unless a tool is told otherwise: 64 MiB.
+pub const MAX_LINE: usize = 64 << 20;
+
+/// Size of the buffer; a line that does not fit is [`Line::Long`] at first.
+const BUFFER: usize = 128 << 10;
+
+/// What [`Lines::next`] found.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Line<'a> {
+    /// A line without its newline.
+    Whole(&'a [u8]),
+    /// The last line, which the input ends without a newline.
+    Torn(&'a [u8]),
+    /// The first bytes of a line that does not fit the buffer. The caller goes
+    /// on with [`Lines::whole`] or [`Lines::pass`].
+    Long(&'a [u8]),
+}
+
+/// Reads `\n`-terminated lines without copying them.
+///
+/// Not an iterator: a line borrows from the buffer until the next call.
+///
+/// ```
+/// use cr_io::{Line, Lines};
+///
+/// let mut lines = Lines::new(&b"one\ntwo"[..]);
+/// assert_eq!(lines.next()?, Some(Line::Whole(b"one")));
+/// assert_eq!(lines.next()?, Some(Line::Torn(b"two")));
+/// assert_eq!(lines.next()?, None);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Lines<R> {
+    input: R,
+    buf: Vec<u8>,
+    /// Unread bytes are `buf[start..end]`; the rest is spare room.
+    start: usize,
+    end: usize,
+    /// Bytes after `start` that are known to hold no newline.
+    scanned: usize,
+    limit: usize,
+    number: u64,
+}
+
+impl<R: Read> Lines<R> {
+    /// Reads lines from `input`, which needs no buffering of its own.
+    pub fn new(input: R) -> Self {
+        Self {
+            input,
+            buf: vec![0; BUFFER],
+            start: 0,
+            end: 0,
+            scanned: 0,
+            limit: MAX_LINE,
+            number: 0,
+        }
+    }
+
+    /// Holds no line longer than `bytes`: [`Lines::whole`] then says `None`.
+    #[must_use]
+    pub fn limit(mut self, bytes: usize) -> Self {
+        self.limit = bytes;
+        self
+    }
+
+    /// The number of the line last returned, counting from 1.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Whether the next call has to read, and so may block.
+    ///
+    /// Flush the output when this turns true: a burst then leaves in one
+    /// write, and a slow producer is still seen line by line.
+    pub fn is_drained(&mut self) -> bool {
+        self.newline().is_none()
+    }
+
+    /// Returns the next line, or `None` at the end of the input.
+    #[expect(clippy::should_implement_trait, reason = "lends; an Iterator cannot")]
+    pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+        loop {
+            if let Some(length) = self.newline() {
+                self.number += 1;
+                return Ok(Some(Line::Whole(self.take(length))));
+            }
+            if self.end - self.start >= BUFFER {
+                self.number += 1;
+                return Ok(Some(Line::Long(&self.buf[self.start..self.end])));
+            }
+            if self.fill()? == 0 {
+                return Ok(self.rest());
+            }
+        }
+    }
+
+    /// Reads the rest of the [`Line::Long`] just returned and lends all of it,
+    /// or `None` once it turns out longer than the limit; then only
+    /// [`Lines::pass`] goes on.
+    pub fn whole(&mut self) -> io::Result<Option<Line<'_>>> {
+        loop {
+            if let Some(length) = self.newline() {
+                let fits = length <= self.limit;
+                return Ok(fits.then(|| Line::Whole(self.take(length))));
+            }
+            if self.end - self.start > self.limit {
+                return Ok(None);
+            }
+            if self.fill()? == 0 {
+                self.number -= 1;
+                return Ok(self.rest());
+            }
+        }
+    }
+
+    /// Hands the rest of the [`Line::Long`] just returned to `part`, piece by
+    /// piece and without its newline; memory stays as it is. Returns whether a
+    /// newline ended it.
+    pub fn pass(&mut self, mut part: impl FnMut(&[u8])) -> io::Result<bool> {
+        loop {
+            if let Some(length) = self.newline() {
+                part(self.take(length));
+                return Ok(true);
+            }
+            part(&self.buf[self.start..self.end]);
+            self.start = self.end;
+            self.scanned = 0;
+            if self.fill()? == 0 {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// How many bytes come before the next newline in the buffer.
+    fn newline(&mut self) -> Option<usize> {
+        let unread = &self.buf[self.start..self.end];
+        let at = memchr(b'\n', &unread[self.scanned..]);
+        let found = at.map(|at| self.scanned + at);
+        self.scanned = found.unwrap_or(unread.len());
+        found
+    }
+
+    /// Consumes `length` bytes and the newline after them.
+    fn take(&mut self, length: usize) -> &[u8] {
+        let line = self.start..self.start + length;
+        self.start = line.end + 1;
+        self.scanned = 0;
+        &self.buf[line]
+    }
+
+    /// What is left at the end of the input.
+    fn rest(&mut self) -> Option<Line<'_>> {
+        if self.start == self.end {
+            return None;
+        }
+        self.number += 1;
+        let line = self.start..self.end;
+        self.start = self.end;
+        self.scanned = 0;
+        Some(Line::Torn(&self.buf[line]))
+    }
+
+    /// Reads once into spare room, made by sliding first and growing second.
+    fn fill(&mut self) -> io::Result<usize> {
+        if self.start > 0 {
+            self.buf.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+            if self.end < BUFFER && self.buf.len() > BUFFER {
+                self.buf.truncate(BUFFER);
+                self.buf.shrink_to_fit();
+            }
+        }
+        if self.end == self.buf.len() {
+            // By a buffer at a time: what is zeroed is touched, and memory that
+            // is only reserved costs nothing.
+            self.buf.resize(self.end + BUFFER, 0);
+        }
+        loop {
+            match self.input.read(&mut self.buf[self.end..]) {
+                Ok(n) => {
+                    self.end += n;
+                    return Ok(n);
+                }
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives `step` bytes at a time, and an interruption before each.
+    struct Trickle<'a> {
+        bytes: &'a [u8],
+        step: usize,
+        interrupted: bool,
+    }
+
+    impl Read for Trickle<'_> {
+        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+            self.interrupted = !self.interrupted;
+            if self.interrupted {
+                return Err(ErrorKind::Interrupted.into());
+            }
+            let n = self.step.min(self.bytes.len()).min(buf.len());
+            buf[..n].copy_from_slice(&self.bytes[..n]);
+            self.bytes = &self.bytes[n..];
+            Ok(n)
+        }
+    }
+
+    fn all(input: impl Read, limit: usize) -> Vec<String> {
+        let mut lines = Lines::new(input).limit(limit);
+        let mut found = Vec::new();
+        loop {
+            let text = match lines.next().expect("read") {
+                None => return found,
+                Some(Line::Whole(line)) => format!("whole {}", line.len()),
+                Some(Line::Torn(line)) => format!("torn {}", line.len()),
+                Some(Line::Long(_)) => match lines.whole().expect("read") {
+                    Some(line) => match line {
+                        Line::Whole(line) => format!("whole {}", line.len()),
+                        Line::Torn(line) => format!("torn {}", line.len()),
+                        Line::Long(_) => unreachable!("whole is never long"),
+                    },
+                    None => {
+                        let mut length = 0;
+                        let ended = lines.pass(|part| length += part.len()).expect("read");
+                        format!("passed {length} {ended}")
+                    }
+                },
+            };
+            found.push(text);
+        }
+    }
+
+    #[test]
+    fn the_same_lines_however_the_input_is_cut() {
+        let mut input = b"\none\n\ntwo\r\n".to_vec();
+        input.extend(vec![b'x'; 3 * BUFFER]);
+        input.extend(b"\nshort\n");
+        input.extend(vec![b'y'; 5 * BUFFER]);
+        input.extend(b"\nend");
+        let expected = [
+            "whole 0",
+            "whole 3",
+            "whole 0",
+            "whole 4",
+            &format!("whole {}", 3 * BUFFER),
+            "whole 5",
+            &format!("passed {} true", 5 * BUFFER),
+            "torn 3",
+        ];
+        for step in [1, 2, 7, 4096, BUFFER, usize::MAX] {
+            let trickle = Trickle {
+                bytes: &input,
+                step,
+                interrupted: false,
+            };
+            assert_eq!(all(trickle, 4 * BUFFER), expected, "step {step}");
+        }
+    }
+
+    #[test]
+    fn the_number_of_a_line_counts_long_ones_once() {
+        let mut input = vec![b'x'; 2 * BUFFER];
+        input.extend(b"\nnext\n");
+        let mut lines = Lines::new(&input[..]);
+        assert!(matches!(lines.next(), Ok(Some(Line::Long(_)))));
+        assert!(lines.pass(|_| ()).expect("read"));
+        assert_eq!(lines.next().expect("read"), Some(Line::Whole(b"next")));
+        assert_eq!(lines.number(), 2);
+    }
+}

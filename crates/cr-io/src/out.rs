@@ -1,0 +1,104 @@
+//! Lines out: whole lines only, few writes, one place for a reader that left.
+
+use std::io::{self, ErrorKind, Write};
+
+use anyhow::Context;
+
+use crate::Exit;
+
+/// Bytes collected before they are written without being asked to.
+const BATCH: usize = 64 << 10;
+
+/// Collects lines and writes them in batches that end at a line's end.
+///
+/// Nothing is written on drop: a tool calls [`Out::flush`] before it waits and
+/// before it ends, and so sees every error.
+#[derive(Debug)]
+pub struct Out<W> {
+    to: W,
+    name: &'static str,
+    waiting: Vec<u8>,
+}
+
+impl<W: Write> Out<W> {
+    /// Writes to `to`, which is standard output.
+    pub fn new(to: W) -> Self {
+        Self::named(to, "standard output")
+    }
+
+    /// Writes to `to`, called `name` in messages.
+    pub fn named(to: W, name: &'static str) -> Self {
+        let waiting = Vec::with_capacity(BATCH);
+        Self { to, name, waiting }
+    }
+
+    /// Writes `line` and a newline.
+    pub fn line(&mut self, line: &[u8]) -> anyhow::Result<()> {
+        self.waiting.extend_from_slice(line);
+        self.waiting.push(b'\n');
+        self.flush_if_full()
+    }
+
+    /// Writes `bytes` as they are, as a part of a line of its caller's making.
+    pub fn part(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        self.waiting.extend_from_slice(bytes);
+        self.flush_if_full()
+    }
+
+    /// Writes what is waiting.
+    pub fn flush(&mut self) -> anyhow::Result<()> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        let written = self
+            .to
+            .write_all(&self.waiting)
+            .and_then(|()| self.to.flush());
+        self.waiting.clear();
+        written.map_err(|err| failure(err, self.name))
+    }
+
+    fn flush_if_full(&mut self) -> anyhow::Result<()> {
+        if self.waiting.len() < BATCH {
+            return Ok(());
+        }
+        self.flush()
+    }
+}
+
+/// A write error with its class: only here does a broken pipe mean that the
+/// reader left.
+fn failure(err: io::Error, name: &str) -> anyhow::Error {
+    let exit = match err.kind() {
+        ErrorKind::BrokenPipe => Exit::Gone,
+        _ => Exit::Io,
+    };
+    Err::<(), _>(err)
+        .with_context(|| format!("write {name}"))
+        .context(exit)
+        .expect_err("made from an error")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_leave_in_one_write_when_flushed() {
+        struct Writes(Vec<Vec<u8>>);
+        impl Write for Writes {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.0.push(bytes.to_vec());
+                Ok(bytes.len())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let mut out = Out::new(Writes(Vec::new()));
+        out.line(b"one").expect("write");
+        out.line(b"two").expect("write");
+        out.flush().expect("flush");
+        assert_eq!(out.to.0, [b"one\ntwo\n".to_vec()]);
+    }
+}

@@ -1,0 +1,1 @@
+//! Tools joined by pipes, the way a shell joins them.
