@@ -1,1 +1,24 @@
-//! The event model.
+//! The event model: one line of the stream to one borrowed value.
+//!
+//! [`Event`] finds what every line says about itself and skips the rest without
+//! building it; [`Message`] and [`TurnEnd`] then read what their kinds hold.
+//! Four rules follow:
+//!
+//! - **Unknown is normal.** A type or field this crate has not heard of is
+//!   [`Kind::Other`] or ignored, never an error; filters pass it on.
+//! - **Borrow.** [`Text`] and [`Raw`] are slices of the line; nothing is decoded
+//!   before it is used, and nothing that cannot be decoded costs the line.
+//! - **Both dialects.** The stream of `--output-format stream-json` and the logs
+//!   that a session leaves on disk differ in spelling only as far as we care.
+//! - **The line is the truth.** A filter writes the bytes it read, not an event
+//!   written anew, so nothing is lost that this crate cannot name.
+
+mod json;
+mod line;
+mod message;
+mod result;
+
+pub use json::{Cursor, Malformed, Raw, Text};
+pub use line::{Event, Kind, claims_to_be_ours, strip};
+pub use message::{Block, Content, Message, ToolResult, ToolUse, Usage};
+pub use result::{ModelUsage, TurnEnd, by_model};

@@ -1,0 +1,207 @@
+//! One line: what every event says about itself, in both dialects.
+
+use crate::json::{Cursor, Malformed, Raw, Text};
+
+/// What a line is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// The model, or a subagent, said something or called a tool.
+    Assistant,
+    /// A tool's result, a prompt, a nudge.
+    User,
+    /// The end of a turn.
+    Result,
+    /// Anything the CLI says about itself, told apart by `subtype`.
+    System,
+    /// A piece of a message, with `--include-partial-messages`.
+    StreamEvent,
+    /// A line of our own.
+    Cr,
+    /// A long tool is still running.
+    ToolProgress,
+    /// How much of a subscription's limit is used.
+    RateLimit,
+    /// The totals of a session, in its log.
+    CostState,
+    /// A question of the CLI to its host, or an answer.
+    Control,
+    /// The conversation was cleared.
+    Reset,
+    /// Everything else, known or new.
+    Other,
+}
+
+impl Kind {
+    /// The kind that `name` stands for.
+    pub fn of(name: &[u8]) -> Self {
+        match name {
+            b"assistant" => Self::Assistant,
+            b"user" => Self::User,
+            b"result" => Self::Result,
+            b"system" => Self::System,
+            b"stream_event" => Self::StreamEvent,
+            b"cr" => Self::Cr,
+            b"tool_progress" => Self::ToolProgress,
+            b"rate_limit_event" => Self::RateLimit,
+            b"cost-state" => Self::CostState,
+            b"control_request" | b"control_response" | b"control_cancel_request" => Self::Control,
+            b"conversation_reset" => Self::Reset,
+            _ => Self::Other,
+        }
+    }
+
+    /// The kind of a line by its first bytes alone, which may be all there is
+    /// of it so far; `None` where its `type` is not the first key.
+    ///
+    /// This is a shortcut for lines that are dropped; [`Event::parse`] finds the
+    /// type wherever it stands.
+    pub fn of_head(head: &[u8]) -> Option<Self> {
+        let value = head.strip_prefix(br#"{"type":""#)?;
+        // The longest name that is told apart has 22 letters.
+        let name = &value[..value.len().min(24)];
+        let end = name.iter().position(|&b| b == b'"' || b == b'\\')?;
+        (name[end] == b'"').then(|| Self::of(&name[..end]))
+    }
+}
+
+/// The parts of a line that are common to many kinds.
+#[derive(Clone, Copy, Debug)]
+pub struct Event<'a> {
+    /// What the line is about.
+    pub kind: Kind,
+    /// The `type` as written.
+    pub name: Text<'a>,
+    /// The finer kind.
+    pub subtype: Option<Text<'a>>,
+    /// The session the line belongs to.
+    pub session_id: Option<Text<'a>>,
+    /// When it happened: `timestamp` of the agent's lines, `at` of ours.
+    pub at: Option<Text<'a>>,
+    /// The call of a subagent that this line is part of.
+    pub parent: Option<Text<'a>>,
+    /// The run, on lines of our own.
+    pub run_id: Option<Text<'a>>,
+    /// A subagent's line in a session log.
+    pub is_sidechain: bool,
+    /// The line has the shape of a session log's.
+    pub is_log: bool,
+    /// Nobody typed it: a nudge, a replay, a note of the CLI.
+    pub is_synthetic: bool,
+    /// What was said.
+    pub message: Option<Raw<'a>>,
+    /// The structured twin of a tool's result.
+    pub tool_result: Option<Raw<'a>>,
+    /// All of the line.
+    pub line: Raw<'a>,
+}
+
+impl<'a> Event<'a> {
+    /// Reads a line. The first of two fields with one name counts.
+    pub fn parse(line: &'a [u8]) -> Result<Self, Malformed> {
+        let line = strip(line);
+        let mut event = Event {
+            kind: Kind::Other,
+            name: Text::default(),
+            subtype: None,
+            session_id: None,
+            at: None,
+            parent: None,
+            run_id: None,
+            is_sidechain: false,
+            is_log: false,
+            is_synthetic: false,
+            message: None,
+            tool_result: None,
+            line: Raw::new(line),
+        };
+        if line.first() != Some(&b'{') {
+            return Err(Malformed {
+                column: 1,
+                reason: "expected an object",
+            });
+        }
+        let mut cursor = Cursor::new(line);
+        let mut name = None;
+        cursor.object(|cursor, key| match key {
+            b"type" => keep(&mut name, cursor.text()?),
+            _ => event.field(cursor, key),
+        })?;
+        cursor.end()?;
+        event.name = name.unwrap_or_default();
+        event.kind = Kind::of(event.name.decode().as_bytes());
+        Ok(event)
+    }
+
+    fn field(&mut self, cursor: &mut Cursor<'a>, key: &[u8]) -> Result<(), Malformed> {
+        match key {
+            b"subtype" => keep(&mut self.subtype, cursor.text()?),
+            b"session_id" => keep(&mut self.session_id, cursor.text()?),
+            b"sessionId" => {
+                self.is_log = true;
+                keep(&mut self.session_id, cursor.text()?)
+            }
+            b"timestamp" | b"at" => keep(&mut self.at, cursor.text()?),
+            b"parent_tool_use_id" => keep(&mut self.parent, cursor.text()?),
+            b"run_id" => keep(&mut self.run_id, cursor.text()?),
+            b"isSidechain" => {
+                self.is_sidechain = cursor.raw()?.bool() == Some(true);
+                Ok(())
+            }
+            b"isSynthetic" | b"isReplay" | b"isMeta" => {
+                self.is_synthetic |= cursor.raw()?.bool() == Some(true);
+                Ok(())
+            }
+            b"message" => keep(&mut self.message, Some(cursor.raw()?)),
+            b"tool_use_result" | b"toolUseResult" => {
+                keep(&mut self.tool_result, Some(cursor.raw()?))
+            }
+            _ => cursor.skip(),
+        }
+    }
+
+    /// Whether the line belongs to the main thread, and not to a subagent.
+    pub fn is_main(&self) -> bool {
+        self.parent.is_none() && !self.is_sidechain
+    }
+
+    /// Whether the subtype is `name`.
+    pub fn is(&self, name: &str) -> bool {
+        self.subtype.is_some_and(|subtype| subtype.is(name))
+    }
+}
+
+/// The first value of a field stays.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the arm of a match over fallible reads"
+)]
+fn keep<T>(field: &mut Option<T>, value: Option<T>) -> Result<(), Malformed> {
+    if field.is_none() {
+        *field = value;
+    }
+    Ok(())
+}
+
+/// `line` without a byte order mark and without blanks around it.
+pub fn strip(line: &[u8]) -> &[u8] {
+    line.strip_prefix(b"\xEF\xBB\xBF")
+        .unwrap_or(line)
+        .trim_ascii()
+}
+
+/// Whether `line` claims to be a line of our own: a top-level `type`, spelled
+/// in any way and as often as may be, that says `cr`.
+///
+/// A line that breaks off is searched as far as it goes.
+pub fn claims_to_be_ours(line: &[u8]) -> bool {
+    let mut ours = false;
+    let _ = Cursor::new(strip(line)).object(|cursor, key| {
+        if key == b"type" {
+            ours |= cursor.text()?.is_some_and(|kind| kind.is("cr"));
+            return Ok(());
+        }
+        cursor.skip()
+    });
+    ours
+}
