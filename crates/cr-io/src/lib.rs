@@ -7,9 +7,11 @@ mod exit;
 mod input;
 mod lines;
 mod out;
+mod text;
 
 pub use balance::Balance;
 pub use exit::{Exit, exit_of, message, report};
 pub use input::{Input, Watched, inputs};
 pub use lines::{Line, Lines, MAX_LINE};
 pub use out::Out;
+pub use text::{first_chars, sanitize, sanitized};

@@ -1,0 +1,79 @@
+//! The time of a line: the event's own, else the last one known.
+
+use cr_event::Text;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+/// Where the time of a line comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Time {
+    /// The event's own, else the last one seen, else its arrival
+    #[default]
+    Event,
+    /// The time at which the line is written
+    Now,
+    /// No time at all
+    None,
+}
+
+/// Gives each line its time of day, in the local zone.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    source: Time,
+    zone: TimeZone,
+    /// Whether lines arrive as they happen.
+    live: bool,
+    last: Option<Timestamp>,
+    /// The text of a second: formatting it for each event would cost more than
+    /// reading the event.
+    shown: (i64, String),
+}
+
+impl Clock {
+    pub(crate) fn new(source: Time, live: bool) -> Self {
+        let shown = (i64::MIN, String::new());
+        Self { source, zone: TimeZone::system(), live, last: None, shown }
+    }
+
+    /// Takes note of an event's own time.
+    pub(crate) fn see(&mut self, at: Option<Text<'_>>) {
+        if let Some(at) = at.and_then(|at| at.decode().parse().ok()) {
+            self.last = Some(at);
+        }
+    }
+
+    /// The time of the event last seen, if anything is known of it.
+    pub(crate) fn at(&self) -> Option<Timestamp> {
+        match self.source {
+            Time::Now => Some(Timestamp::now()),
+            Time::None => None,
+            Time::Event => self.last.or_else(|| self.live.then(Timestamp::now)),
+        }
+    }
+
+    /// `[HH:MM:SS] `, or nothing where no time is wanted.
+    pub(crate) fn stamp(&mut self, out: &mut String) {
+        if self.source == Time::None {
+            return;
+        }
+        let Some(at) = self.at() else {
+            out.push_str("[--:--:--] ");
+            return;
+        };
+        let second = at.as_second();
+        if self.shown.0 != second {
+            let text = at.to_zoned(self.zone.clone()).strftime("[%H:%M:%S] ").to_string();
+            self.shown = (second, text);
+        }
+        out.push_str(&self.shown.1);
+    }
+
+    /// A moment in the local zone, short: the time of day, with the date where
+    /// it is another day.
+    pub(crate) fn local(&self, at: Timestamp) -> String {
+        let moment = at.to_zoned(self.zone.clone());
+        let today = self.last.map(|last| last.to_zoned(self.zone.clone()).date());
+        let format = if today == Some(moment.date()) { "%H:%M" } else { "%Y-%m-%d %H:%M" };
+        moment.strftime(format).to_string()
+    }
+}

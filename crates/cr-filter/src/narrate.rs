@@ -1,0 +1,312 @@
+//! Events to notes: what a person would say happened.
+
+use cr_event::{Block, Content, Event, Kind, Malformed, Message, Text, ToolResult, ToolUse, TurnEnd};
+
+use crate::clock::Clock;
+use crate::note::{Note, Tone, duration};
+use crate::thread::{OpenCall, Threads};
+use crate::{commit, ours, system, tools};
+
+/// Bytes of words that are decoded: enough to show, and to see a secret that
+/// the cut would fall into.
+const DECODED: usize = 4096;
+/// Words no longer than this are chatter, unless they are the last.
+const CHATTER: usize = 20;
+
+/// Follows a stream and says what happens in it.
+#[derive(Debug, Default)]
+pub(crate) struct Narrator {
+    threads: Threads,
+    pub(crate) session: String,
+    /// Tokens in the main thread's context, and the model that holds them.
+    context: Option<(u64, String)>,
+    /// Words too short to show, in case they are the last.
+    chatter: Option<String>,
+    notes: Vec<Note>,
+}
+
+impl Narrator {
+    /// What there is to say of an event.
+    pub(crate) fn notes(
+        &mut self,
+        event: &Event<'_>,
+        clock: &Clock,
+    ) -> Result<std::vec::Drain<'_, Note>, Malformed> {
+        match event.kind {
+            Kind::Assistant => self.assistant(event)?,
+            Kind::User => self.user(event)?,
+            Kind::Result => self.turn_end(event),
+            Kind::System if event.is("init") => self.init(event),
+            Kind::System => self.notes.extend(system::note(event)),
+            Kind::Cr => self.notes.extend(ours::note(event)),
+            Kind::ToolProgress => self.still_running(event),
+            Kind::RateLimit => self.notes.extend(system::rate_limit(event, clock)),
+            _ => {}
+        }
+        Ok(self.notes.drain(..))
+    }
+
+    /// The agent's last words, at the end of a stream that has no result.
+    pub(crate) fn last_words(&mut self) -> Option<Note> {
+        let words = self.chatter.take()?;
+        Some(Note::new("Text", words).key(Tone::Plain))
+    }
+
+    /// Whether a tool's result that begins with `head` needs no reading: its
+    /// call cannot have made a commit. Closes the call.
+    pub(crate) fn is_idle_result(&mut self, line: &[u8]) -> bool {
+        const RESULT: &[u8] =
+            br#"{"type":"user","message":{"role":"user","content":[{"tool_use_id":""#;
+        let Some(rest) = line.strip_prefix(RESULT) else {
+            return false;
+        };
+        let Some(end) = memchr::memchr2(b'"', b'\\', &rest[..rest.len().min(200)]) else {
+            return false;
+        };
+        let Some(call) = self.threads.get(&rest[..end]) else {
+            return self.threads.none_open();
+        };
+        let idle = call.label != "Bash"
+            || !(call.may_commit || memchr::memmem::find(line, b"gitOperation").is_some());
+        // Another block of the same line may answer another call.
+        let alone = memchr::memmem::find(rest, br#""tool_use_id":"#).is_none();
+        if idle && alone {
+            self.threads.close(&rest[..end]);
+        }
+        idle && alone
+    }
+
+    fn init(&mut self, event: &Event<'_>) {
+        let session = event.session_id.map(Text::decode).unwrap_or_default();
+        let model = event.line.string("model").unwrap_or_default();
+        let mode = event.line.string("permissionMode").unwrap_or_default();
+        let cwd = event.line.string("cwd").unwrap_or_default();
+        let text = format!("{session} | model: {model} | permissions: {mode} | cwd: {cwd}");
+        let note = Note::new("Session", text);
+        // Every turn begins with one; only the first of a session is news.
+        let news = self.session != *session;
+        self.notes.push(if news { note } else { note.detail() });
+        self.session = session.into_owned();
+    }
+
+    fn assistant(&mut self, event: &Event<'_>) -> Result<(), Malformed> {
+        let Some(raw) = event.message else {
+            return Ok(());
+        };
+        let message = Message::parse(raw)?;
+        let depth = self.threads.depth(event);
+        if depth == 0 && !message.is_synthetic() {
+            let model = message.model.map(Text::decode).unwrap_or_default();
+            let used = message.usage.map(cr_event::Usage::context);
+            self.context = used.map(|used| (used, model.into_owned())).or(self.context.take());
+        }
+        if event.line.get("error").is_some() && message.is_synthetic() {
+            self.failure(event, &message);
+            return Ok(());
+        }
+        match &message.content {
+            Content::Nothing => {}
+            Content::Text(words) => self.words(*words, depth),
+            Content::Blocks(blocks) => {
+                for block in blocks {
+                    self.block(block, depth);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// An error of the API, which the CLI dresses up as an answer.
+    fn failure(&mut self, event: &Event<'_>, message: &Message<'_>) {
+        let words = message.blocks().iter().find_map(|block| match block {
+            Block::Text(text) => Some(text.prefix(DECODED)),
+            _ => None,
+        });
+        let error = event.line.string("error").unwrap_or_default();
+        self.chatter = None;
+        self.notes.push(Note::new("Error", words.unwrap_or(error)).key(Tone::Error));
+    }
+
+    fn block(&mut self, block: &Block<'_>, depth: usize) {
+        match block {
+            Block::Text(words) => self.words(*words, depth),
+            Block::Thinking(words) => {
+                let words = words.prefix(DECODED);
+                let text = words.trim();
+                if !text.is_empty() {
+                    self.notes.push(Note::new("Thinking", text).detail().under(depth));
+                }
+            }
+            Block::ToolUse(call) => self.call(call, depth),
+            _ => {}
+        }
+    }
+
+    fn words(&mut self, words: Text<'_>, depth: usize) {
+        let words = words.prefix(DECODED);
+        let words = words.trim();
+        if words.is_empty() {
+            return;
+        }
+        let note = Note::new("Text", words).under(depth);
+        let short = words.chars().nth(CHATTER).is_none();
+        if depth == 0 {
+            self.chatter = short.then(|| note.text.clone());
+        }
+        self.notes.push(if short { note.detail() } else { note });
+    }
+
+    fn call(&mut self, call: &ToolUse<'_>, depth: usize) {
+        let shown = tools::describe(call);
+        let command = || {
+            let command = call.input?.get("command")?.text()?;
+            Some(commit::may_commit(&command.decode()))
+        };
+        let may_commit = shown.label == "Bash" && command().unwrap_or(false);
+        if shown.label == "Subagent" {
+            self.threads.begin_agent(call.id, depth + 1);
+        }
+        self.chatter = None;
+        let open = OpenCall {
+            label: shown.label.clone().into_owned(),
+            target: shown.target.chars().take(shown.most).collect(),
+            may_commit,
+            said_running: 0,
+        };
+        self.threads.open(call.id, open);
+        let asks = shown.label == "Question";
+        let note = Note::new(shown.label, shown.target).most(shown.most).under(depth);
+        self.notes.push(if asks { note.key(Tone::Warning) } else { note });
+    }
+
+    fn user(&mut self, event: &Event<'_>) -> Result<(), Malformed> {
+        let Some(raw) = event.message else {
+            return Ok(());
+        };
+        let message = Message::parse(raw)?;
+        let depth = self.threads.depth(event);
+        match &message.content {
+            Content::Nothing => {}
+            Content::Text(words) => self.prompt(*words, depth),
+            Content::Blocks(blocks) => {
+                for block in blocks {
+                    match block {
+                        Block::ToolResult(result) => self.result(event, result, depth),
+                        Block::Text(words) => self.prompt(*words, depth),
+                        _ => {}
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn result(&mut self, event: &Event<'_>, result: &ToolResult<'_>, depth: usize) {
+        let call = self.threads.close(result.id.bytes());
+        let trusted = call.as_ref().is_some_and(|call| call.may_commit);
+        let commits = commit::reported(event, result, trusted);
+        if !commits.is_empty() {
+            let note = Note::new("Commit", commits.join(", "));
+            self.notes.push(note.key(Tone::Good).under(depth));
+        } else if result.is_error {
+            let call = call.map(|call| format!("{}: {}", call.label, call.target));
+            let note = Note::new("Failed", call.unwrap_or_default());
+            self.notes.push(note.detail().tone(Tone::Warning).under(depth));
+        }
+    }
+
+    /// Words that nobody typed now: the prompt in a log, a nudge, a note that a
+    /// turn was interrupted.
+    fn prompt(&mut self, words: Text<'_>, depth: usize) {
+        let words = words.prefix(DECODED);
+        let words = words.trim();
+        if words.starts_with("[Request interrupted by user") {
+            self.notes.push(Note::new("Interrupted", words).key(Tone::Warning));
+        } else if !words.is_empty() {
+            let note = Note::new("Prompt", words);
+            self.notes.push(note.detail().under(depth));
+        }
+    }
+
+    fn still_running(&mut self, event: &Event<'_>) {
+        let elapsed = event.line.get("elapsed_time_seconds");
+        let Some(elapsed) = elapsed.and_then(cr_event::Raw::u64) else {
+            return;
+        };
+        let name = event.line.string("tool_name").unwrap_or_default();
+        let call = event.parent.and_then(|id| self.threads.get(id.bytes()));
+        let (due, target) = match call {
+            // Said at 30 s, 1 min, 2 min …: often enough to know it lives.
+            Some(call) => {
+                let due = elapsed >= call.said_running.saturating_mul(2);
+                if due {
+                    call.said_running = elapsed;
+                }
+                (due, call.target.clone())
+            }
+            None => (true, String::new()),
+        };
+        let label = format!("{name} running {}", duration(elapsed));
+        let note = Note::new(label, target);
+        self.notes.push(if due { note } else { note.detail() });
+    }
+
+    fn turn_end(&mut self, event: &Event<'_>) {
+        let end = TurnEnd::new(event.line);
+        if let Some(words) = self.chatter.take().filter(|_| !end.is_error()) {
+            self.notes.push(Note::new("Text", words).key(Tone::Plain));
+        }
+        let (label, tone) = match end.is_error() {
+            true => ("Failed", Tone::Error),
+            false => ("Done", Tone::Good),
+        };
+        let mut parts = vec![how(&end)];
+        parts.extend(end.num_turns().map(|n| format!("{n} turns")));
+        parts.extend(end.number("duration_ms").map(|ms| duration(ms / 1000)));
+        parts.extend(cost(&end).map(|usd| format!("${usd:.4}")));
+        parts.extend(self.context_share(&end));
+        let denied = end.denials().len();
+        if denied > 0 {
+            parts.push(format!("{denied} denied"));
+        }
+        self.notes.push(Note::new(label, parts.join(" | ")).most(400).key(tone));
+    }
+
+    /// `context 31% of 200000`, once the size of the window is known.
+    fn context_share(&self, end: &TurnEnd<'_>) -> Option<String> {
+        let (used, model) = self.context.as_ref()?;
+        let models = end.model_usage()?;
+        let named = |m: &&cr_event::ModelUsage<'_>| {
+            let name = m.model.decode();
+            name == *model || name.split_once('[').is_some_and(|(name, _)| name == model)
+        };
+        let window = models.iter().find(named)?.context_window.filter(|&w| w > 0)?;
+        let percent = u128::from(*used) * 100 / u128::from(window);
+        Some(format!("context {percent}% of {window}"))
+    }
+}
+
+/// How a turn ended, in the words of its fields.
+fn how(end: &TurnEnd<'_>) -> String {
+    let subtype = end.subtype();
+    if !end.is_error() {
+        return subtype.into_owned();
+    }
+    let reason = end.string("terminal_reason").filter(|reason| reason != "completed");
+    let kind = if subtype == "success" { reason.unwrap_or_default() } else { subtype };
+    let said = end.errors().first().map(|error| error.clone().into_owned());
+    let said = said.or_else(|| Some(end.text()?.prefix(200).into_owned()));
+    let said = said.unwrap_or_default().trim().to_owned();
+    match (kind.is_empty(), said.is_empty()) {
+        (_, true) => kind.into_owned(),
+        (true, _) => said,
+        _ => format!("{kind}: {said}"),
+    }
+}
+
+/// What the turn cost: since the last result where the CLI says so.
+pub(crate) fn cost(end: &TurnEnd<'_>) -> Option<f64> {
+    let since = end.since_last();
+    let since = since.map(|models| models.iter().filter_map(|m| m.cost_usd).sum());
+    since.or_else(|| end.total_cost_usd())
+}

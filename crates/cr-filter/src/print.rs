@@ -1,0 +1,70 @@
+//! Notes to lines: plain text, or what GitHub's log understands.
+
+use std::fmt::Write;
+
+use cr_io::{Redactor, first_chars, sanitize};
+
+use crate::clock::Clock;
+use crate::note::{Note, Tone};
+
+/// How notes become lines.
+#[derive(Debug)]
+pub(crate) struct Printer {
+    pub(crate) clock: Clock,
+    pub(crate) redactor: Redactor,
+    pub(crate) width: usize,
+    pub(crate) colour: bool,
+    pub(crate) github: bool,
+}
+
+impl Printer {
+    /// One line, without its newline.
+    pub(crate) fn line(&mut self, note: &Note) -> String {
+        let mut line = String::with_capacity(96);
+        let annotation = match note.tone {
+            Tone::Error if self.github => "::error::",
+            Tone::Warning if self.github => "::warning::",
+            _ => "",
+        };
+        self.clock.stamp(&mut line);
+        line.extend(std::iter::repeat_n("  ", note.depth.min(20)));
+        sanitize(&note.label, &mut line);
+        let colon = line.len();
+        if !note.text.is_empty() || note.label == "Bash" {
+            line.push_str(": ");
+            let text = self.redactor.redact(&note.text);
+            let (text, more) = first_chars(&text, note.most);
+            sanitize(text, &mut line);
+            line.push_str(if more { "..." } else { "" });
+        }
+        if let (cut, true) = first_chars(&line, self.width) {
+            line.truncate(cut.len());
+        }
+        if self.colour {
+            colour(&mut line, colon, note.tone);
+        }
+        if annotation.is_empty() {
+            return line;
+        }
+        // An annotation's data ends at a newline, which a note never has; a
+        // percent sign would begin an escape.
+        format!("{annotation}{}", line.replace('%', "%25"))
+    }
+}
+
+/// Colours the label of `line`, which ends at `colon`.
+fn colour(line: &mut String, colon: usize, tone: Tone) {
+    let code = match tone {
+        Tone::Plain => "1",
+        Tone::Good => "32",
+        Tone::Warning => "33",
+        Tone::Error => "31",
+    };
+    let start = line.find("] ").map_or(0, |at| at + 2);
+    if start < colon && colon <= line.len() {
+        line.insert_str(colon, "\x1b[0m");
+        let mut begin = String::new();
+        let _ = write!(begin, "\x1b[{code}m");
+        line.insert_str(start, &begin);
+    }
+}

@@ -1,0 +1,65 @@
+//! Who is speaking, and which calls are open.
+
+use std::collections::HashMap;
+
+use cr_event::{Event, Text};
+
+/// Calls remembered at once. An agent has a handful open; a stream whose
+/// results never come must not take all memory.
+const MOST: usize = 10_000;
+
+/// A call whose result has not come.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenCall {
+    pub(crate) label: String,
+    pub(crate) target: String,
+    /// A `[branch sha]` in its output is git's.
+    pub(crate) may_commit: bool,
+    /// The seconds at which it was last said to be running.
+    pub(crate) said_running: u64,
+}
+
+/// The agents and open calls of a stream.
+#[derive(Debug, Default)]
+pub(crate) struct Threads {
+    calls: HashMap<Vec<u8>, OpenCall>,
+    /// The depth at which an agent's own lines stand, by the call that began it.
+    agents: HashMap<Vec<u8>, usize>,
+}
+
+impl Threads {
+    /// How many agents deep the line stands.
+    pub(crate) fn depth(&self, event: &Event<'_>) -> usize {
+        match event.parent {
+            Some(parent) => self.agents.get(parent.bytes()).copied().unwrap_or(1),
+            None => usize::from(event.is_sidechain),
+        }
+    }
+
+    pub(crate) fn open(&mut self, id: Text<'_>, call: OpenCall) {
+        if self.calls.len() == MOST {
+            self.calls.clear();
+        }
+        self.calls.insert(id.bytes().to_vec(), call);
+    }
+
+    /// Notes that the call `id` begins an agent whose lines stand at `depth`.
+    pub(crate) fn begin_agent(&mut self, id: Text<'_>, depth: usize) {
+        if self.agents.len() == MOST {
+            self.agents.clear();
+        }
+        self.agents.insert(id.bytes().to_vec(), depth);
+    }
+
+    pub(crate) fn get(&mut self, id: &[u8]) -> Option<&mut OpenCall> {
+        self.calls.get_mut(id)
+    }
+
+    pub(crate) fn close(&mut self, id: &[u8]) -> Option<OpenCall> {
+        self.calls.remove(id)
+    }
+
+    pub(crate) fn none_open(&self) -> bool {
+        self.calls.is_empty()
+    }
+}

@@ -1,0 +1,75 @@
+//! A call of a tool in a few words.
+
+use std::borrow::Cow;
+
+use cr_event::{Raw, ToolUse};
+
+/// Characters of a command that are shown.
+const COMMAND: usize = 80;
+/// Characters of a description, and of arguments nobody taught us to read.
+const OTHER: usize = 60;
+
+/// Bytes of an argument that are looked at: paths have a limit, and a command
+/// that is longer is not read to its end by anybody.
+const LONGEST: usize = 4096;
+
+/// How a call is shown: `label: target`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Call {
+    /// The word before the colon.
+    pub(crate) label: Cow<'static, str>,
+    /// What the tool works on.
+    pub(crate) target: String,
+    /// Characters of it that are shown.
+    pub(crate) most: usize,
+}
+
+/// Describes a call.
+pub(crate) fn describe(call: &ToolUse<'_>) -> Call {
+    let input = call.input;
+    let name = call.name.decode();
+    let (label, target, most) = match &*name {
+        "Read" => ("Read", field(input, &["file_path"], "unknown"), LONGEST),
+        "Edit" | "MultiEdit" => ("Edit", field(input, &["file_path"], "unknown"), LONGEST),
+        "Write" => ("Write", field(input, &["file_path"], "unknown"), LONGEST),
+        "NotebookEdit" => ("Edit", field(input, &["notebook_path", "file_path"], "unknown"), LONGEST),
+        "Bash" => ("Bash", field(input, &["command"], ""), COMMAND),
+        "Grep" | "Glob" => ("Search", field(input, &["pattern"], "unknown"), LONGEST),
+        "Task" | "Agent" => ("Subagent", field(input, &["description"], "task"), OTHER),
+        "WebFetch" => ("Fetch", field(input, &["url"], "unknown"), LONGEST),
+        "WebSearch" => ("WebSearch", field(input, &["query"], "unknown"), LONGEST),
+        "Skill" => ("Skill", field(input, &["skill", "command", "name"], "unknown"), LONGEST),
+        "SendMessage" => ("Message", message(input), 2 * OTHER),
+        "AskUserQuestion" => ("Question", question(input), 200),
+        "StructuredOutput" => ("Answer", arguments(input), OTHER),
+        _ => {
+            let (label, target) = (Cow::Owned(name.into_owned()), arguments(input));
+            return Call { label, target, most: OTHER };
+        }
+    };
+    Call { label: label.into(), target, most }
+}
+
+/// The first of `keys` that is a string, or `missing`.
+fn field(input: Option<Raw<'_>>, keys: &[&str], missing: &str) -> String {
+    let found = keys.iter().find_map(|key| input?.get(key)?.text());
+    found.map_or_else(|| missing.to_owned(), |text| text.prefix(LONGEST).into_owned())
+}
+
+/// The arguments as they were written.
+fn arguments(input: Option<Raw<'_>>) -> String {
+    let bytes = input.map_or(&b"{}"[..], Raw::bytes);
+    String::from_utf8_lossy(&bytes[..bytes.len().min(LONGEST)]).into_owned()
+}
+
+fn message(input: Option<Raw<'_>>) -> String {
+    let to = field(input, &["to", "recipient"], "unknown");
+    let words = field(input, &["summary", "message", "content"], "");
+    if words.is_empty() { to } else { format!("{to}: {words}") }
+}
+
+fn question(input: Option<Raw<'_>>) -> String {
+    let questions = input.and_then(|input| input.get("questions")).map(Raw::items);
+    let first = questions.and_then(|questions| questions.first().copied());
+    field(first.or(input), &["question"], "unknown")
+}

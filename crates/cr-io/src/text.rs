@@ -1,0 +1,80 @@
+//! Text of an agent on its way to a person: nothing in it may act on the
+//! terminal, begin a line or hide.
+
+use std::fmt::Write;
+
+/// Appends `text` to `out` with everything that is not plainly visible shown
+/// as an escape: controls, line separators, marks that turn text around,
+/// invisible tags.
+pub fn sanitize(text: &str, out: &mut String) {
+    let mut rest = text;
+    while let Some((at, c)) = rest.char_indices().find(|&(_, c)| is_hidden(c)) {
+        out.push_str(&rest[..at]);
+        escape(c, out);
+        rest = &rest[at + c.len_utf8()..];
+    }
+    out.push_str(rest);
+}
+
+/// [`sanitize`] into a new string.
+pub fn sanitized(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    sanitize(text, &mut out);
+    out
+}
+
+fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\0'..='\x1f' | '\x7f'..='\u{9f}'
+        | '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
+        | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+fn escape(c: char, out: &mut String) {
+    match c {
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        // Writing to a string cannot fail.
+        c if c.is_ascii() => drop(write!(out, "\\x{:02x}", u32::from(c))),
+        c => drop(write!(out, "\\u{{{:x}}}", u32::from(c))),
+    }
+}
+
+/// The first `length` characters of `text`, and whether there are more.
+pub fn first_chars(text: &str, length: usize) -> (&str, bool) {
+    match text.char_indices().nth(length) {
+        Some((end, _)) => (&text[..end], true),
+        None => (text, false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn t1_nothing_that_acts_on_a_terminal_gets_through() {
+        #[rustfmt::skip]
+        let cases = [
+            ("plain é 日本 🚀 👩‍💻", "plain é 日本 🚀 👩‍💻"),
+            ("\x1b[2J\x07", "\\x1b[2J\\x07"),
+            ("a\r\nb\tc", "a\\r\\nb\\tc"),
+            ("\u{9b}31m", "\\u{9b}31m"),
+            ("\u{202e}evil\u{2066}", "\\u{202e}evil\\u{2066}"),
+            ("a\u{2028}b\u{2029}\u{feff}", "a\\u{2028}b\\u{2029}\\u{feff}"),
+            ("\x7f\x08", "\\x7f\\x08"),
+        ];
+        for (text, shown) in cases {
+            assert_eq!(sanitized(text), shown);
+        }
+    }
+
+    #[test]
+    fn a_cut_falls_between_characters() {
+        assert_eq!(first_chars("aé🚀b", 3), ("aé🚀", true));
+        assert_eq!(first_chars("aé🚀b", 4), ("aé🚀b", false));
+        assert_eq!(first_chars("", 0), ("", false));
+    }
+}
