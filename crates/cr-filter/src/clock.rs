@@ -32,7 +32,13 @@ pub(crate) struct Clock {
 impl Clock {
     pub(crate) fn new(source: Time, live: bool) -> Self {
         let shown = (i64::MIN, String::new());
-        Self { source, zone: TimeZone::system(), live, last: None, shown }
+        Self {
+            source,
+            zone: TimeZone::system(),
+            live,
+            last: None,
+            shown,
+        }
     }
 
     /// Takes note of an event's own time.
@@ -62,7 +68,10 @@ impl Clock {
         };
         let second = at.as_second();
         if self.shown.0 != second {
-            let text = at.to_zoned(self.zone.clone()).strftime("[%H:%M:%S] ").to_string();
+            let text = at
+                .to_zoned(self.zone.clone())
+                .strftime("[%H:%M:%S] ")
+                .to_string();
             self.shown = (second, text);
         }
         out.push_str(&self.shown.1);
@@ -72,8 +81,14 @@ impl Clock {
     /// it is another day.
     pub(crate) fn local(&self, at: Timestamp) -> String {
         let moment = at.to_zoned(self.zone.clone());
-        let today = self.last.map(|last| last.to_zoned(self.zone.clone()).date());
-        let format = if today == Some(moment.date()) { "%H:%M" } else { "%Y-%m-%d %H:%M" };
+        let today = self
+            .last
+            .map(|last| last.to_zoned(self.zone.clone()).date());
+        let format = if today == Some(moment.date()) {
+            "%H:%M"
+        } else {
+            "%Y-%m-%d %H:%M"
+        };
         moment.strftime(format).to_string()
     }
 }

@@ -7,7 +7,15 @@
 use cr_event::{Cursor, Event, Raw, Text, ToolResult};
 
 /// Words of a command after which `[branch sha]` is git's and not a listing's.
-const MAKERS: [&str; 7] = ["commit", "merge", "revert", "cherry-pick", "rebase", "am", "pull"];
+const MAKERS: [&str; 7] = [
+    "commit",
+    "merge",
+    "revert",
+    "cherry-pick",
+    "rebase",
+    "am",
+    "pull",
+];
 
 /// Whether the output of `command` may report a commit.
 pub(crate) fn may_commit(command: &str) -> bool {
@@ -23,7 +31,9 @@ pub(crate) fn reported(event: &Event<'_>, result: &ToolResult<'_>, trusted: bool
     if result.is_error {
         return Vec::new();
     }
-    let operation = event.tool_result.and_then(|twin| twin.at(&["gitOperation", "commit"]));
+    let operation = event
+        .tool_result
+        .and_then(|twin| twin.at(&["gitOperation", "commit"]));
     if operation.is_none() && !trusted {
         return Vec::new();
     }

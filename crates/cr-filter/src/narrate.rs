@@ -1,6 +1,8 @@
 //! Events to notes: what a person would say happened.
 
-use cr_event::{Block, Content, Event, Kind, Malformed, Message, Text, ToolResult, ToolUse, TurnEnd};
+use cr_event::{
+    Block, Content, Event, Kind, Malformed, Message, Text, ToolResult, ToolUse, TurnEnd,
+};
 
 use crate::clock::Clock;
 use crate::note::{Note, Tone, duration};
@@ -98,7 +100,9 @@ impl Narrator {
         if depth == 0 && !message.is_synthetic() {
             let model = message.model.map(Text::decode).unwrap_or_default();
             let used = message.usage.map(cr_event::Usage::context);
-            self.context = used.map(|used| (used, model.into_owned())).or(self.context.take());
+            self.context = used
+                .map(|used| (used, model.into_owned()))
+                .or(self.context.take());
         }
         if event.line.get("error").is_some() && message.is_synthetic() {
             self.failure(event, &message);
@@ -124,7 +128,8 @@ impl Narrator {
         });
         let error = event.line.string("error").unwrap_or_default();
         self.chatter = None;
-        self.notes.push(Note::new("Error", words.unwrap_or(error)).key(Tone::Error));
+        self.notes
+            .push(Note::new("Error", words.unwrap_or(error)).key(Tone::Error));
     }
 
     fn block(&mut self, block: &Block<'_>, depth: usize) {
@@ -134,7 +139,8 @@ impl Narrator {
                 let words = words.prefix(DECODED);
                 let text = words.trim();
                 if !text.is_empty() {
-                    self.notes.push(Note::new("Thinking", text).detail().under(depth));
+                    self.notes
+                        .push(Note::new("Thinking", text).detail().under(depth));
                 }
             }
             Block::ToolUse(call) => self.call(call, depth),
@@ -175,8 +181,11 @@ impl Narrator {
         };
         self.threads.open(call.id, open);
         let asks = shown.label == "Question";
-        let note = Note::new(shown.label, shown.target).most(shown.most).under(depth);
-        self.notes.push(if asks { note.key(Tone::Warning) } else { note });
+        let note = Note::new(shown.label, shown.target)
+            .most(shown.most)
+            .under(depth);
+        self.notes
+            .push(if asks { note.key(Tone::Warning) } else { note });
     }
 
     fn user(&mut self, event: &Event<'_>) -> Result<(), Malformed> {
@@ -211,7 +220,8 @@ impl Narrator {
         } else if result.is_error {
             let call = call.map(|call| format!("{}: {}", call.label, call.target));
             let note = Note::new("Failed", call.unwrap_or_default());
-            self.notes.push(note.detail().tone(Tone::Warning).under(depth));
+            self.notes
+                .push(note.detail().tone(Tone::Warning).under(depth));
         }
     }
 
@@ -221,7 +231,8 @@ impl Narrator {
         let words = words.prefix(DECODED);
         let words = words.trim();
         if words.starts_with("[Request interrupted by user") {
-            self.notes.push(Note::new("Interrupted", words).key(Tone::Warning));
+            self.notes
+                .push(Note::new("Interrupted", words).key(Tone::Warning));
         } else if !words.is_empty() {
             let note = Note::new("Prompt", words);
             self.notes.push(note.detail().under(depth));
@@ -269,7 +280,8 @@ impl Narrator {
         if denied > 0 {
             parts.push(format!("{denied} denied"));
         }
-        self.notes.push(Note::new(label, parts.join(" | ")).most(400).key(tone));
+        self.notes
+            .push(Note::new(label, parts.join(" | ")).most(400).key(tone));
     }
 
     /// `context 31% of 200000`, once the size of the window is known.
@@ -280,7 +292,11 @@ impl Narrator {
             let name = m.model.decode();
             name == *model || name.split_once('[').is_some_and(|(name, _)| name == model)
         };
-        let window = models.iter().find(named)?.context_window.filter(|&w| w > 0)?;
+        let window = models
+            .iter()
+            .find(named)?
+            .context_window
+            .filter(|&w| w > 0)?;
         let percent = u128::from(*used) * 100 / u128::from(window);
         Some(format!("context {percent}% of {window}"))
     }
@@ -292,8 +308,14 @@ fn how(end: &TurnEnd<'_>) -> String {
     if !end.is_error() {
         return subtype.into_owned();
     }
-    let reason = end.string("terminal_reason").filter(|reason| reason != "completed");
-    let kind = if subtype == "success" { reason.unwrap_or_default() } else { subtype };
+    let reason = end
+        .string("terminal_reason")
+        .filter(|reason| reason != "completed");
+    let kind = if subtype == "success" {
+        reason.unwrap_or_default()
+    } else {
+        subtype
+    };
     let said = end.errors().first().map(|error| error.clone().into_owned());
     let said = said.or_else(|| Some(end.text()?.prefix(200).into_owned()));
     let said = said.unwrap_or_default().trim().to_owned();

@@ -43,7 +43,14 @@ pub(crate) struct Note {
 impl Note {
     pub(crate) fn new(label: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {
         let (label, text) = (label.into(), text.into());
-        Self { label, text, most: WORDS, depth: 0, weight: Weight::Normal, tone: Tone::Plain }
+        Self {
+            label,
+            text,
+            most: WORDS,
+            depth: 0,
+            weight: Weight::Normal,
+            tone: Tone::Plain,
+        }
     }
 
     /// The same, cut after so many characters.

@@ -17,7 +17,8 @@ pub(crate) fn note(event: &Event<'_>) -> Option<Note> {
         "forged" => said(line, "Forged", "line").key(Tone::Error),
         "oversize" => {
             let bytes = line.get("bytes").and_then(Raw::u64).unwrap_or(0);
-            Note::new("Oversize", format!("a line of {bytes} bytes was set aside")).tone(Tone::Warning)
+            Note::new("Oversize", format!("a line of {bytes} bytes was set aside"))
+                .tone(Tone::Warning)
         }
         "git" => return git(line),
         _ => return None,
@@ -79,7 +80,11 @@ fn exit(line: Raw<'_>) -> Note {
 }
 
 fn said(line: Raw<'_>, label: &'static str, key: &str) -> Note {
-    let words = line.get(key).and_then(Raw::text).map(Text::decode).unwrap_or_default();
+    let words = line
+        .get(key)
+        .and_then(Raw::text)
+        .map(Text::decode)
+        .unwrap_or_default();
     Note::new(label, words.trim_end())
 }
 
@@ -89,7 +94,11 @@ fn git(line: Raw<'_>) -> Option<Note> {
         return None;
     }
     let number = |key| line.get(key).and_then(Raw::u64).unwrap_or(0);
-    let commits = line.get("commits").map(Raw::items).unwrap_or_default().len();
+    let commits = line
+        .get("commits")
+        .map(Raw::items)
+        .unwrap_or_default()
+        .len();
     let words = format!(
         "{commits} commits, {} files changed, +{} -{}, {} uncommitted",
         number("changed_files"),

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use cr_event::{Block, Content, Event, Kind, Malformed, Message, Text, ToolUse, TurnEnd, Usage};
+use cr_io::Redactor;
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -75,7 +76,11 @@ impl Rows {
             Kind::System if event.is("init") => {
                 self.turn += 1;
                 let model = event.line.string("model").map(Cow::into_owned);
-                self.rows.push(Row { kind: "init".into(), target: model, ..row });
+                self.rows.push(Row {
+                    kind: "init".into(),
+                    target: model,
+                    ..row
+                });
             }
             Kind::System | Kind::Cr | Kind::RateLimit | Kind::Reset | Kind::ToolProgress => {
                 self.plain(event, row);
@@ -117,7 +122,11 @@ impl Rows {
         };
         let message = Message::parse(raw)?;
         let usage = self.first_usage(&message);
-        let by = if event.kind == Kind::Assistant { "text" } else { "prompt" };
+        let by = if event.kind == Kind::Assistant {
+            "text"
+        } else {
+            "prompt"
+        };
         if let Content::Text(words) = message.content {
             self.say(by, words, row, usage);
         }
@@ -150,7 +159,11 @@ impl Rows {
 
     fn say(&mut self, kind: &'static str, words: Text<'_>, row: &Row, usage: Option<Usage>) {
         let text = Some(words.decode().into_owned());
-        let row = Row { kind: kind.into(), text, ..row.clone() };
+        let row = Row {
+            kind: kind.into(),
+            text,
+            ..row.clone()
+        };
         self.rows.push(row.with(usage));
     }
 
@@ -158,7 +171,8 @@ impl Rows {
         let shown = tools::describe(call);
         if shown.label == "Subagent" {
             self.threads.begin_agent(call.id, row.depth + 1);
-            self.agents.insert(call.id.bytes().to_vec(), shown.target.clone());
+            self.agents
+                .insert(call.id.bytes().to_vec(), shown.target.clone());
         }
         let command = call.input.and_then(|input| input.string("command"));
         let row = Row {
@@ -172,31 +186,53 @@ impl Rows {
             let (_, oldest, _) = self.open.remove(0);
             self.rows.push(oldest);
         }
-        self.open.push((call.id.bytes().to_vec(), row.with(usage), may_commit));
+        self.open
+            .push((call.id.bytes().to_vec(), row.with(usage), may_commit));
     }
 
     fn result(&mut self, event: &Event<'_>, result: &cr_event::ToolResult<'_>, row: &Row) {
-        let open = self.open.iter().position(|(id, ..)| id == result.id.bytes());
+        let open = self
+            .open
+            .iter()
+            .position(|(id, ..)| id == result.id.bytes());
         let (call, may_commit) = match open {
             Some(at) => {
                 let (_, call, may_commit) = self.open.remove(at);
                 (call, may_commit)
             }
-            None => (Row { kind: "tool".into(), ..row.clone() }, false),
+            None => (
+                Row {
+                    kind: "tool".into(),
+                    ..row.clone()
+                },
+                false,
+            ),
         };
-        let took = row.at.zip(call.at).map(|(end, start)| {
-            end.as_millisecond().saturating_sub(start.as_millisecond())
+        let took = row
+            .at
+            .zip(call.at)
+            .map(|(end, start)| end.as_millisecond().saturating_sub(start.as_millisecond()));
+        self.rows.push(Row {
+            ok: Some(!result.is_error),
+            duration_ms: took,
+            ..call
         });
-        self.rows.push(Row { ok: Some(!result.is_error), duration_ms: took, ..call });
         for subject in commit::reported(event, result, may_commit) {
-            let row = Row { kind: "commit".into(), text: Some(subject), ok: Some(true), ..row.clone() };
+            let row = Row {
+                kind: "commit".into(),
+                text: Some(subject),
+                ok: Some(true),
+                ..row.clone()
+            };
             self.rows.push(row);
         }
     }
 
     fn turn_end(&mut self, event: &Event<'_>, row: Row) {
         let end = TurnEnd::new(event.line);
-        let duration = end.number("duration_ms").and_then(|ms| i64::try_from(ms).ok());
+        let duration = end
+            .number("duration_ms")
+            .and_then(|ms| i64::try_from(ms).ok());
         let row = Row {
             kind: "result".into(),
             target: Some(end.subtype().into_owned()),
@@ -217,14 +253,38 @@ impl Rows {
             (Kind::Cr, Some(subtype)) => Cow::Owned(format!("cr/{subtype}")),
             _ => Cow::Owned(event.name.decode().into_owned()),
         };
-        let text = ["message", "content", "summary", "description", "error", "reason", "line"];
+        let text = [
+            "message",
+            "content",
+            "summary",
+            "description",
+            "error",
+            "reason",
+            "line",
+        ];
         let text = text.iter().find_map(|key| event.line.string(key));
         let tool = event.line.string("tool_name").map(Cow::into_owned);
-        self.rows.push(Row { kind, tool, text: text.map(Cow::into_owned), ..row });
+        self.rows.push(Row {
+            kind,
+            tool,
+            text: text.map(Cow::into_owned),
+            ..row
+        });
     }
 }
 
 impl Row {
+    /// Masks what looks like a secret.
+    pub(crate) fn redact(&mut self, redactor: &Redactor) {
+        for text in [&mut self.text, &mut self.target, &mut self.agent] {
+            if let Some(text) = text
+                && let Cow::Owned(masked) = redactor.redact(text)
+            {
+                *text = masked;
+            }
+        }
+    }
+
     fn with(mut self, usage: Option<Usage>) -> Self {
         self.input_tokens = usage.map(Usage::context);
         self.output_tokens = usage.map(|usage| usage.output);

@@ -74,14 +74,37 @@ impl Stats {
 
 /// Types that say nothing to a person, and are no news.
 const KNOWN: [&str; 18] = [
-    "agent-name", "ai-title", "api-request", "api-request-blob", "api-request-shape", "atis-latch",
-    "attachment", "command_lifecycle", "custom-title", "file-history-snapshot", "keep_alive",
-    "last-prompt", "mode", "permission-mode", "progress", "queue-operation", "summary", "tools-used",
+    "agent-name",
+    "ai-title",
+    "api-request",
+    "api-request-blob",
+    "api-request-shape",
+    "atis-latch",
+    "attachment",
+    "command_lifecycle",
+    "custom-title",
+    "file-history-snapshot",
+    "keep_alive",
+    "last-prompt",
+    "mode",
+    "permission-mode",
+    "progress",
+    "queue-operation",
+    "summary",
+    "tools-used",
 ];
 
 impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { lines, shown, dropped, bad_json, oversize, blank, unknown } = self;
+        let Self {
+            lines,
+            shown,
+            dropped,
+            bad_json,
+            oversize,
+            blank,
+            unknown,
+        } = self;
         write!(
             f,
             "{lines} lines: {shown} shown, {dropped} dropped, {bad_json} bad_json, \

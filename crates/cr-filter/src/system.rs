@@ -9,11 +9,30 @@ use crate::note::{Note, Tone};
 /// Subtypes of `system` that are known, shown or not; others are counted as
 /// unknown by `--stats`.
 pub(crate) const KNOWN: [&str; 25] = [
-    "api_error", "api_retry", "background_tasks_changed", "compact_boundary", "hook_response",
-    "hook_started", "informational", "init", "local_command", "local_command_output",
-    "model_fallback", "notification", "permission_denied", "session_state_changed",
-    "session_title_changed", "status", "stop_hook_summary", "task_notification", "task_progress",
-    "task_started", "task_updated", "thinking_tokens", "turn_duration", "vcs_state_changed",
+    "api_error",
+    "api_retry",
+    "background_tasks_changed",
+    "compact_boundary",
+    "hook_response",
+    "hook_started",
+    "informational",
+    "init",
+    "local_command",
+    "local_command_output",
+    "model_fallback",
+    "notification",
+    "permission_denied",
+    "session_state_changed",
+    "session_title_changed",
+    "status",
+    "stop_hook_summary",
+    "task_notification",
+    "task_progress",
+    "task_started",
+    "task_updated",
+    "thinking_tokens",
+    "turn_duration",
+    "vcs_state_changed",
     "away_summary",
 ];
 
@@ -52,27 +71,49 @@ fn retry(line: Raw<'_>) -> Note {
     let number = |key| line.get(key).and_then(Raw::u64).unwrap_or(0);
     let error = line.string("error").unwrap_or_default();
     let status = line.get("error_status").and_then(Raw::u64);
-    let status = status.map(|status| format!(" ({status})")).unwrap_or_default();
-    let (attempt, most, delay) = (number("attempt"), number("max_retries"), number("retry_delay_ms"));
+    let status = status
+        .map(|status| format!(" ({status})"))
+        .unwrap_or_default();
+    let (attempt, most, delay) = (
+        number("attempt"),
+        number("max_retries"),
+        number("retry_delay_ms"),
+    );
     let wait = format!("{}.{}s", delay / 1000, delay % 1000 / 100);
-    Note::new("Retry", format!("{attempt}/{most} in {wait}: {error}{status}")).tone(Tone::Warning)
+    Note::new(
+        "Retry",
+        format!("{attempt}/{most} in {wait}: {error}{status}"),
+    )
+    .tone(Tone::Warning)
 }
 
 /// A log's record of the same.
 fn log_retry(line: Raw<'_>) -> Note {
-    let words = line.at(&["error", "formatted"]).or_else(|| line.at(&["error", "message"]));
-    let words = words.and_then(Raw::text).map(cr_event::Text::decode).unwrap_or_default();
+    let words = line
+        .at(&["error", "formatted"])
+        .or_else(|| line.at(&["error", "message"]));
+    let words = words
+        .and_then(Raw::text)
+        .map(cr_event::Text::decode)
+        .unwrap_or_default();
     Note::new("Retry", words).tone(Tone::Warning)
 }
 
 fn compaction(line: Raw<'_>) -> Note {
-    let data = line.get("compact_metadata").or_else(|| line.get("compactMetadata"));
+    let data = line
+        .get("compact_metadata")
+        .or_else(|| line.get("compactMetadata"));
     let number = |keys: [&str; 2]| {
         let found = keys.iter().find_map(|key| data?.get(key)?.u64());
         found.map_or("?".to_owned(), |n| n.to_string())
     };
-    let trigger = data.and_then(|data| data.string("trigger")).unwrap_or_default();
-    let (before, after) = (number(["pre_tokens", "preTokens"]), number(["post_tokens", "postTokens"]));
+    let trigger = data
+        .and_then(|data| data.string("trigger"))
+        .unwrap_or_default();
+    let (before, after) = (
+        number(["pre_tokens", "preTokens"]),
+        number(["post_tokens", "postTokens"]),
+    );
     Note::new("Compact", format!("{trigger}, {before} to {after} tokens")).tone(Tone::Warning)
 }
 
@@ -95,14 +136,22 @@ fn finished(line: Raw<'_>) -> Note {
     let status = line.string("status").unwrap_or_default();
     let summary = line.string("summary").unwrap_or_default();
     let note = Note::new("Task", format!("{status}: {}", summary));
-    if status == "completed" { note } else { note.tone(Tone::Warning) }
+    if status == "completed" {
+        note
+    } else {
+        note.tone(Tone::Warning)
+    }
 }
 
 fn hook(line: Raw<'_>) -> Option<Note> {
     let outcome = line.string("outcome")?;
     let name = line.string("hook_name").unwrap_or_default();
     let note = Note::new("Hook", format!("{name}: {outcome}"));
-    Some(if outcome == "success" { note.detail() } else { note.tone(Tone::Warning) })
+    Some(if outcome == "success" {
+        note.detail()
+    } else {
+        note.tone(Tone::Warning)
+    })
 }
 
 /// How much of a subscription's limit is used, and when it starts anew.

@@ -32,28 +32,47 @@ pub(crate) fn describe(call: &ToolUse<'_>) -> Call {
         "Read" => ("Read", field(input, &["file_path"], "unknown"), LONGEST),
         "Edit" | "MultiEdit" => ("Edit", field(input, &["file_path"], "unknown"), LONGEST),
         "Write" => ("Write", field(input, &["file_path"], "unknown"), LONGEST),
-        "NotebookEdit" => ("Edit", field(input, &["notebook_path", "file_path"], "unknown"), LONGEST),
+        "NotebookEdit" => (
+            "Edit",
+            field(input, &["notebook_path", "file_path"], "unknown"),
+            LONGEST,
+        ),
         "Bash" => ("Bash", field(input, &["command"], ""), COMMAND),
         "Grep" | "Glob" => ("Search", field(input, &["pattern"], "unknown"), LONGEST),
         "Task" | "Agent" => ("Subagent", field(input, &["description"], "task"), OTHER),
         "WebFetch" => ("Fetch", field(input, &["url"], "unknown"), LONGEST),
         "WebSearch" => ("WebSearch", field(input, &["query"], "unknown"), LONGEST),
-        "Skill" => ("Skill", field(input, &["skill", "command", "name"], "unknown"), LONGEST),
+        "Skill" => (
+            "Skill",
+            field(input, &["skill", "command", "name"], "unknown"),
+            LONGEST,
+        ),
         "SendMessage" => ("Message", message(input), 2 * OTHER),
         "AskUserQuestion" => ("Question", question(input), 200),
         "StructuredOutput" => ("Answer", arguments(input), OTHER),
         _ => {
             let (label, target) = (Cow::Owned(name.into_owned()), arguments(input));
-            return Call { label, target, most: OTHER };
+            return Call {
+                label,
+                target,
+                most: OTHER,
+            };
         }
     };
-    Call { label: label.into(), target, most }
+    Call {
+        label: label.into(),
+        target,
+        most,
+    }
 }
 
 /// The first of `keys` that is a string, or `missing`.
 fn field(input: Option<Raw<'_>>, keys: &[&str], missing: &str) -> String {
     let found = keys.iter().find_map(|key| input?.get(key)?.text());
-    found.map_or_else(|| missing.to_owned(), |text| text.prefix(LONGEST).into_owned())
+    found.map_or_else(
+        || missing.to_owned(),
+        |text| text.prefix(LONGEST).into_owned(),
+    )
 }
 
 /// The arguments as they were written.
@@ -65,11 +84,17 @@ fn arguments(input: Option<Raw<'_>>) -> String {
 fn message(input: Option<Raw<'_>>) -> String {
     let to = field(input, &["to", "recipient"], "unknown");
     let words = field(input, &["summary", "message", "content"], "");
-    if words.is_empty() { to } else { format!("{to}: {words}") }
+    if words.is_empty() {
+        to
+    } else {
+        format!("{to}: {words}")
+    }
 }
 
 fn question(input: Option<Raw<'_>>) -> String {
-    let questions = input.and_then(|input| input.get("questions")).map(Raw::items);
+    let questions = input
+        .and_then(|input| input.get("questions"))
+        .map(Raw::items);
     let first = questions.and_then(|questions| questions.first().copied());
     field(first.or(input), &["question"], "unknown")
 }

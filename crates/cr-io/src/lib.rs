@@ -7,6 +7,7 @@ mod exit;
 mod input;
 mod lines;
 mod out;
+mod redact;
 mod text;
 
 pub use balance::Balance;
@@ -14,4 +15,5 @@ pub use exit::{Exit, exit_of, message, report};
 pub use input::{Input, Watched, inputs};
 pub use lines::{Line, Lines, MAX_LINE};
 pub use out::Out;
+pub use redact::Redactor;
 pub use text::{first_chars, sanitize, sanitized};

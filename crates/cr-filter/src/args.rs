@@ -1,0 +1,105 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use crate::clock::Time;
+
+/// Show a run of an agent as one line of progress an event
+///
+/// Reads the stream of `claude -p --output-format stream-json --verbose`, or
+/// the session logs below ~/.claude/projects, and writes what happened, live:
+/// files read and written, commands, commits, the agent's words, retries,
+/// limits, denials, the end with its cost. Lines it has nothing to say of are
+/// dropped; with --tee the stream itself goes on to standard output.
+///
+/// Whatever the agent wrote is shown on one line with its control characters
+/// escaped, and with what looks like a key masked.
+#[derive(Clone, Debug, Default, clap::Parser)]
+#[command(name = "cr-filter", version, after_help = EXIT_STATUS, after_long_help = LONG)]
+pub struct Args {
+    /// Recordings to read; a directory means every *.jsonl and *.ndjson below
+    /// it, nothing or `-` means standard input
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+
+    /// Pass the stream on and write the text to standard error, or to FILE
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    pub tee: Option<PathBuf>,
+
+    /// Which time a line shows, in the local zone
+    #[arg(long, value_enum, default_value_t)]
+    pub time: Time,
+
+    /// What to write: text for people, github for a workflow's log, json for
+    /// one flat row an event
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+
+    /// Show more: short words, thinking, failed tools, prompts, every turn
+    #[arg(short, long)]
+    pub verbose: bool,
+
+    /// Show only commits, errors, limits and the end
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+
+    /// Cut lines after this many characters
+    #[arg(long, value_name = "CHARACTERS")]
+    pub width: Option<usize>,
+
+    /// After this many bytes of text show only commits, errors, limits and the
+    /// end
+    #[arg(long, value_name = "BYTES")]
+    pub limit: Option<u64>,
+
+    /// Show keys and tokens as they are
+    #[arg(long)]
+    pub no_redact: bool,
+
+    /// Mask keys and tokens also in the stream that --tee passes on
+    #[arg(long, requires = "tee")]
+    pub redact_stream: bool,
+
+    /// At the end say on standard error what became of every line
+    #[arg(long)]
+    pub stats: bool,
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// `[HH:MM:SS] Kind: text`
+    #[default]
+    Text,
+    /// The same, with the groups and annotations of a GitHub workflow; writes
+    /// the step's summary and outputs when GITHUB_ACTIONS is set
+    Github,
+    /// One JSON object an event, a tool's together with its result
+    Json,
+}
+
+const EXIT_STATUS: &str = "\
+Exit status:
+  0    done, also when nothing was shown or the reader left
+  2    bad usage
+  66   an input cannot be opened
+  74   reading or writing failed
+  130  interrupted twice";
+
+const LONG: &str = "\
+Exit status:
+  0    done, also when nothing was shown or the reader left
+  2    bad usage
+  66   an input cannot be opened
+  74   reading or writing failed
+  130  interrupted twice
+
+Examples:
+  claude -p --output-format stream-json --verbose 'fix it' | cr-filter
+      Watch a run.
+  claude … | cr-filter --tee | cr-summarize
+      Watch it on standard error, get the summary on standard output.
+  cr-filter ~/.claude/projects/-home-me-project/
+      Read old sessions.
+  cr-filter --format json run.ndjson | jq -r 'select(.kind==\"tool\" and .ok==false) | .target'
+      What failed.";

@@ -1,0 +1,97 @@
+//! What a GitHub workflow gets beside its log: the step's summary and outputs.
+
+use std::env;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+
+use crate::note::{Note, Tone};
+
+/// Collects what the step's summary says.
+#[derive(Debug, Default)]
+pub(crate) struct Step {
+    commits: Vec<String>,
+    troubles: Vec<String>,
+    ends: Vec<(String, bool)>,
+}
+
+/// Entries of each kind that are kept.
+const MOST: usize = 100;
+
+impl Step {
+    /// Takes note of what matters; `text` is safe to show.
+    pub(crate) fn see(&mut self, note: &Note, text: &str) {
+        let list = match (&*note.label, note.tone) {
+            ("Commit", _) => &mut self.commits,
+            ("Done" | "Failed", tone @ (Tone::Good | Tone::Error)) => {
+                self.ends.push((text.to_owned(), tone == Tone::Good));
+                return;
+            }
+            (_, Tone::Error | Tone::Warning) => &mut self.troubles,
+            _ => return,
+        };
+        if list.len() < MOST {
+            list.push(text.to_owned());
+        }
+    }
+
+    /// Writes the summary and the outputs, if this is a workflow.
+    pub(crate) fn write(&self, session: &str) -> io::Result<()> {
+        if env::var_os("GITHUB_ACTIONS").is_none() {
+            return Ok(());
+        }
+        append("GITHUB_STEP_SUMMARY", &self.summary())?;
+        append("GITHUB_OUTPUT", &self.outputs(session))
+    }
+
+    fn summary(&self) -> String {
+        let mut page = String::from("### Agent run\n\n");
+        for (end, _) in &self.ends {
+            page.push_str(&format!("- {}\n", inert(end)));
+        }
+        for (title, list) in [("Commits", &self.commits), ("Look at", &self.troubles)] {
+            if !list.is_empty() {
+                page.push_str(&format!("\n**{title}**\n\n"));
+            }
+            for entry in list {
+                page.push_str(&format!("- {}\n", inert(entry)));
+            }
+        }
+        page
+    }
+
+    fn outputs(&self, session: &str) -> String {
+        let ok = self.ends.last().is_some_and(|(_, ok)| *ok);
+        // The value of an output ends at the line's end.
+        let session = cr_io::sanitized(session);
+        format!(
+            "ok={ok}\nsession_id={session}\ncommits={}\n",
+            self.commits.len()
+        )
+    }
+}
+
+/// `text` with everything escaped that Markdown or HTML would act on.
+fn inert(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '(' | ')' | '!' | '|' | '~' | '#' | '@' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn append(variable: &str, text: &str) -> io::Result<()> {
+    let Some(path) = env::var_os(variable) else {
+        return Ok(());
+    };
+    let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+    file.write_all(text.as_bytes())
+}

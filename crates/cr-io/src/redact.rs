@@ -1,0 +1,374 @@
+//! Masks what looks like a secret in text that a tool composes.
+//!
+//! Two kinds of evidence: the values of environment variables whose name says
+//! what they are, and the shapes that providers give their keys.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use memchr::memmem::Finder;
+
+/// A value shorter than this is a word and not a secret.
+const SHORTEST: usize = 8;
+
+/// Words in the name of a variable that make its value a secret.
+const NAMES: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"];
+
+/// Finds secrets and replaces each by `[REDACTED:kind]`.
+///
+/// ```
+/// use cr_io::Redactor;
+///
+/// let redactor = Redactor::from_vars([("MY_API_KEY".into(), "correct horse".into())]);
+/// assert_eq!(redactor.redact("a correct horse"), "a [REDACTED:MY_API_KEY]");
+/// assert_eq!(redactor.redact("id AKIAABCDEFGHIJKLMNOP"), "id [REDACTED:aws-key]");
+/// ```
+#[derive(Debug)]
+pub struct Redactor {
+    values: Vec<Value>,
+    shapes: Vec<(Finder<'static>, &'static Shape)>,
+}
+
+/// A secret that is known by its value.
+#[derive(Debug)]
+struct Value {
+    name: String,
+    finder: Finder<'static>,
+}
+
+/// A secret that is known by its look.
+#[derive(Debug)]
+struct Shape {
+    kind: &'static str,
+    /// What it begins with.
+    start: &'static str,
+    /// Whether the start stays readable.
+    keeps_start: bool,
+    /// How much of what follows the start belongs to it, if it is one at all.
+    length: fn(&[u8]) -> Option<usize>,
+}
+
+#[rustfmt::skip]
+static SHAPES: [Shape; 17] = [
+    shape("anthropic-key",  "sk-ant-",     |rest| run(rest, SHORTEST, is_dashed)),
+    shape("api-key",        "sk-",         |rest| run(rest, 20, is_dashed).filter(|&n| has_digit(&rest[..n]))),
+    shape("github-token",   "ghp_",        |rest| run(rest, 20, is_word)),
+    shape("github-token",   "gho_",        |rest| run(rest, 20, is_word)),
+    shape("github-token",   "ghu_",        |rest| run(rest, 20, is_word)),
+    shape("github-token",   "ghs_",        |rest| run(rest, 20, is_word)),
+    shape("github-token",   "ghr_",        |rest| run(rest, 20, is_word)),
+    shape("github-token",   "github_pat_", |rest| run(rest, 20, is_word)),
+    shape("aws-key",        "AKIA",        aws),
+    shape("aws-key",        "ASIA",        aws),
+    shape("slack-token",    "xox",         slack),
+    shape("google-key",     "AIza",        |rest| run(rest, 30, is_dashed)),
+    shape("private-key",    "-----BEGIN ", private_key),
+    kept("bearer",          "Bearer ",     bearer),
+    kept("bearer",          "bearer ",     bearer),
+    kept("bearer",          "BEARER ",     bearer),
+    shape("jwt",            "eyJ",         jwt),
+];
+
+impl Redactor {
+    /// Masks the secrets in this process's environment and every known shape.
+    pub fn from_env() -> Self {
+        let vars = std::env::vars_os();
+        Self::from_vars(
+            vars.filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))),
+        )
+    }
+
+    /// Masks the secrets among `vars` and every known shape.
+    pub fn from_vars(vars: impl IntoIterator<Item = (String, String)>) -> Self {
+        let mut values = Vec::new();
+        for (name, value) in vars {
+            let upper = name.to_ascii_uppercase();
+            if value.len() < SHORTEST || !NAMES.iter().any(|word| upper.contains(word)) {
+                continue;
+            }
+            // Inside a JSON string the same value may look different.
+            let escaped = escape(&value);
+            if escaped != value {
+                values.push(Value::new(&name, &escaped));
+            }
+            values.push(Value::new(&name, &value));
+        }
+        let shapes = SHAPES.iter().map(|shape| (Finder::new(shape.start), shape));
+        Self {
+            values,
+            shapes: shapes.collect(),
+        }
+    }
+
+    /// Masks nothing.
+    pub fn none() -> Self {
+        Self {
+            values: Vec::new(),
+            shapes: Vec::new(),
+        }
+    }
+
+    /// `text` with every secret masked; borrowed when there is none.
+    pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let found = self.find(text.as_bytes());
+        if found.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let mut masked = String::with_capacity(text.len());
+        let mut at = 0;
+        for (range, kind) in found {
+            masked.push_str(&text[at..range.start]);
+            masked.push_str("[REDACTED:");
+            masked.push_str(kind);
+            masked.push(']');
+            at = range.end;
+        }
+        masked.push_str(&text[at..]);
+        Cow::Owned(masked)
+    }
+
+    /// [`Redactor::redact`] for bytes that may not be UTF-8, such as a line of
+    /// the agent's.
+    pub fn redact_bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        let found = self.find(bytes);
+        if found.is_empty() {
+            return Cow::Borrowed(bytes);
+        }
+        let mut masked = Vec::with_capacity(bytes.len());
+        let mut at = 0;
+        for (range, kind) in found {
+            masked.extend_from_slice(&bytes[at..range.start]);
+            masked.extend_from_slice(b"[REDACTED:");
+            masked.extend_from_slice(kind.as_bytes());
+            masked.push(b']');
+            at = range.end;
+        }
+        masked.extend_from_slice(&bytes[at..]);
+        Cow::Owned(masked)
+    }
+
+    /// Where the secrets are, in order and without overlap.
+    fn find(&self, text: &[u8]) -> Vec<(Range<usize>, &str)> {
+        let mut found = Vec::new();
+        for value in &self.values {
+            let length = value.finder.needle().len();
+            let starts = value.finder.find_iter(text);
+            found.extend(starts.map(|at| (at..at + length, &*value.name)));
+        }
+        for (finder, shape) in &self.shapes {
+            let starts = finder.find_iter(text);
+            found.extend(starts.filter_map(|at| Some((shape.range(text, at)?, shape.kind))));
+        }
+        found.sort_by_key(|(range, _)| (range.start, usize::MAX - range.end));
+        // The longest of those that start first wins; what reaches beyond it
+        // is masked with it.
+        let mut merged: Vec<(Range<usize>, &str)> = Vec::new();
+        for (range, kind) in found {
+            match merged.last_mut() {
+                Some((last, _)) if range.start < last.end => last.end = last.end.max(range.end),
+                _ => merged.push((range, kind)),
+            }
+        }
+        merged
+    }
+}
+
+impl Value {
+    fn new(name: &str, value: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            finder: Finder::new(value).into_owned(),
+        }
+    }
+}
+
+impl Shape {
+    /// The secret that starts at `at`, if what is there is one.
+    fn range(&self, text: &[u8], at: usize) -> Option<Range<usize>> {
+        // `task-` and `monkey_ghp_` end in a start and begin nothing.
+        if at > 0 && text[at - 1].is_ascii_alphanumeric() {
+            return None;
+        }
+        let rest = at + self.start.len();
+        let end = rest + (self.length)(&text[rest..])?;
+        Some(if self.keeps_start { rest } else { at }..end)
+    }
+}
+
+const fn shape(
+    kind: &'static str,
+    start: &'static str,
+    length: fn(&[u8]) -> Option<usize>,
+) -> Shape {
+    Shape {
+        kind,
+        start,
+        keeps_start: false,
+        length,
+    }
+}
+
+const fn kept(
+    kind: &'static str,
+    start: &'static str,
+    length: fn(&[u8]) -> Option<usize>,
+) -> Shape {
+    Shape {
+        kind,
+        start,
+        keeps_start: true,
+        length,
+    }
+}
+
+/// How many bytes of `rest` are of one kind, if they are at least `least`.
+fn run(rest: &[u8], least: usize, is: fn(u8) -> bool) -> Option<usize> {
+    let length = rest.iter().take_while(|&&b| is(b)).count();
+    (length >= least).then_some(length)
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+fn is_dashed(byte: u8) -> bool {
+    is_word(byte) || byte == b'-'
+}
+
+fn has_digit(bytes: &[u8]) -> bool {
+    bytes.iter().any(u8::is_ascii_digit)
+}
+
+fn aws(rest: &[u8]) -> Option<usize> {
+    let length = rest
+        .iter()
+        .take_while(|b| b.is_ascii_alphanumeric())
+        .count();
+    let upper = rest
+        .iter()
+        .take_while(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
+    (length == 16 && upper.count() == 16).then_some(length)
+}
+
+fn slack(rest: &[u8]) -> Option<usize> {
+    let (&letter, after) = rest.split_first()?;
+    let dash = after.strip_prefix(b"-")?;
+    let token = run(dash, 10, |b| b.is_ascii_alphanumeric() || b == b'-')?;
+    b"abeoprs".contains(&letter).then_some(2 + token)
+}
+
+fn bearer(rest: &[u8]) -> Option<usize> {
+    let token = run(rest, 16, |b| is_dashed(b) || b".~+/=".contains(&b))?;
+    has_digit(&rest[..token]).then_some(token)
+}
+
+fn jwt(rest: &[u8]) -> Option<usize> {
+    let head = run(rest, SHORTEST, is_dashed)?;
+    let body = rest[head..].strip_prefix(b".")?;
+    let claims = run(body, SHORTEST, is_dashed)?;
+    let signature = body[claims..].strip_prefix(b".")?;
+    Some(head + 1 + claims + 1 + run(signature, 0, is_dashed)?)
+}
+
+/// A whole key, up to its end or, where that is missing, to the text's.
+fn private_key(rest: &[u8]) -> Option<usize> {
+    const MARK: &[u8] = b"PRIVATE KEY";
+    const DASHES: &[u8] = b"-----";
+    let label = run(rest, 0, |b| {
+        b.is_ascii_uppercase() || b.is_ascii_digit() || b == b' '
+    })?;
+    if !rest[..label].ends_with(MARK) || !rest[label..].starts_with(DASHES) {
+        return None;
+    }
+    let end = memchr::memmem::find(rest, b"-----END ");
+    let closed = end.and_then(|end| {
+        let after = end + DASHES.len();
+        memchr::memmem::find(&rest[after..], DASHES).map(|at| after + at + DASHES.len())
+    });
+    Some(closed.unwrap_or(rest.len()))
+}
+
+/// `value` as it stands inside a JSON string.
+fn escape(value: &str) -> String {
+    let mut escaped = String::with_capacity(value.len());
+    for c in value.chars() {
+        if matches!(c, '"' | '\\') {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_are_masked_and_ordinary_text_is_not() {
+        let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.SflKxwRJSMeKKF2QT4";
+        #[rustfmt::skip]
+        let cases: &[(&str, &str)] = &[
+            ("key sk-ant-api03-abcdef_0123-XYZ.", "key [REDACTED:anthropic-key]."),
+            ("sk-proj-0123456789abcdefghij", "[REDACTED:api-key]"),
+            ("ghp_0123456789abcdefghijABCDEFGHIJ012345", "[REDACTED:github-token]"),
+            ("github_pat_11ABCDEFG0abcdefghij_xyz", "[REDACTED:github-token]"),
+            ("AKIAIOSFODNN7EXAMPLE!", "[REDACTED:aws-key]!"),
+            ("xoxb-123456789012-abcdef", "[REDACTED:slack-token]"),
+            ("AIzaSyA0123456789012345678901234567890", "[REDACTED:google-key]"),
+            ("Authorization: Bearer abcdef0123456789xyz", "Authorization: Bearer [REDACTED:bearer]"),
+            (jwt, "[REDACTED:jwt]"),
+            ("a\n-----BEGIN RSA PRIVATE KEY-----\nMIIB\n-----END RSA PRIVATE KEY-----\nb", "a\n[REDACTED:private-key]\nb"),
+            ("-----BEGIN PRIVATE KEY-----\nMIIB", "[REDACTED:private-key]"),
+            ("two AKIAIOSFODNN7EXAMPLE AKIAIOSFODNN7EXAMPLF", "two [REDACTED:aws-key] [REDACTED:aws-key]"),
+        ];
+        let redactor = Redactor::from_vars([]);
+        for (text, masked) in cases {
+            assert_eq!(redactor.redact(text), *masked);
+            assert_eq!(redactor.redact_bytes(text.as_bytes()), masked.as_bytes());
+            assert_eq!(Redactor::none().redact(text), *text);
+        }
+        #[rustfmt::skip]
+        let plain = [
+            "", "task-0123456789abcdefghij", "sk-some-long-class-name-of-css", "the bearer of bad news brings them",
+            "Bearer authentication-is-required", "AKIAIOSFODNN7EXAMPLES", "eyJhbGciOiJIUzI1NiJ9", "xoxo xoxz-1234567890",
+            "-----BEGIN CERTIFICATE-----\nMIIB", "größer ghp_short",
+        ];
+        for text in plain {
+            assert!(
+                matches!(redactor.redact(text), Cow::Borrowed(same) if same == text),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_value_is_secret_by_its_variables_name() {
+        let vars = [
+            ("DB_PASSWORD", "pa\"ss wörd"),
+            ("my_token", "12345678"),
+            ("HOME", "/home/someone"),
+            ("SHORT_KEY", "seven77"),
+        ];
+        let vars = vars.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let redactor = Redactor::from_vars(vars);
+        #[rustfmt::skip]
+        let cases = [
+            ("x pa\"ss wörd y", "x [REDACTED:DB_PASSWORD] y"),
+            (r#"{"x":"pa\"ss wörd"}"#, r#"{"x":"[REDACTED:DB_PASSWORD]"}"#),
+            ("0123456789", "0[REDACTED:my_token]9"),
+            ("/home/someone seven77", "/home/someone seven77"),
+        ];
+        for (text, masked) in cases {
+            assert_eq!(redactor.redact(text), masked);
+        }
+    }
+
+    #[test]
+    fn overlapping_secrets_leave_nothing_readable() {
+        let vars = [("A_KEY", "abcdefgh"), ("B_KEY", "efghijkl")];
+        let vars = vars.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let redactor = Redactor::from_vars(vars);
+        assert_eq!(redactor.redact("-abcdefghijkl-"), "-[REDACTED:A_KEY]-");
+    }
+}
