@@ -244,6 +244,11 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Whether an array comes next.
+    pub fn is_array(&self) -> bool {
+        self.peek() == Some(b'[')
+    }
+
     /// A string, or `None` for a value of another type.
     pub fn text(&mut self) -> Step<Option<Text<'a>>> {
         if self.peek() == Some(b'"') {
@@ -326,7 +331,7 @@ impl<'a> Cursor<'a> {
         let (mut at, mut has_escape) = (start, false);
         loop {
             let rest = self.bytes.get(at..).unwrap_or_default();
-            match memchr2(b'"', b'\\', rest) {
+            match quote_or_backslash(rest) {
                 None => return self.fail("a string is not closed"),
                 Some(found) if rest[found] == b'"' => {
                     let bytes = &self.bytes[start..at + found];
@@ -377,6 +382,27 @@ impl<'a> Cursor<'a> {
             reason,
         })
     }
+}
+
+/// Where the next quote or backslash stands. Most strings are short, and for
+/// them a call costs more than the search.
+#[inline]
+fn quote_or_backslash(bytes: &[u8]) -> Option<usize> {
+    const ONES: u64 = u64::MAX / 255;
+    let mut at = 0;
+    while at < 32
+        && let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk)
+    {
+        let word = u64::from_le_bytes(*word);
+        // The lowest bit set marks the first byte that is zero.
+        let zero = |x: u64| x.wrapping_sub(ONES) & !x & (ONES << 7);
+        let found = zero(word ^ (ONES * 0x22)) | zero(word ^ (ONES * 0x5C));
+        if found != 0 {
+            return Some(at + found.trailing_zeros() as usize / 8);
+        }
+        at += 8;
+    }
+    memchr2(b'"', b'\\', &bytes[at..]).map(|found| at + found)
 }
 
 /// Whether `word` is a JSON number.

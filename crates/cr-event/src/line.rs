@@ -1,6 +1,7 @@
 //! One line: what every event says about itself, in both dialects.
 
 use crate::json::{Cursor, Malformed, Raw, Text};
+use crate::message::Message;
 
 /// What a line is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +58,10 @@ impl Kind {
     /// This is a shortcut for lines that are dropped; [`Event::parse`] finds the
     /// type wherever it stands.
     pub fn of_head(head: &[u8]) -> Option<Self> {
+        // By far the most frequent, where there are any.
+        if head.starts_with(br#"{"type":"stream_event""#) {
+            return Some(Self::StreamEvent);
+        }
         let value = head.strip_prefix(br#"{"type":""#)?;
         // The longest name that is told apart has 22 letters.
         let name = &value[..value.len().min(24)];
@@ -66,7 +71,7 @@ impl Kind {
 }
 
 /// The parts of a line that are common to many kinds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Event<'a> {
     /// What the line is about.
     pub kind: Kind,
@@ -89,7 +94,7 @@ pub struct Event<'a> {
     /// Nobody typed it: a nudge, a replay, a note of the CLI.
     pub is_synthetic: bool,
     /// What was said.
-    pub message: Option<Raw<'a>>,
+    pub message: Option<Message<'a>>,
     /// The structured twin of a tool's result.
     pub tool_result: Option<Raw<'a>>,
     /// All of the line.
@@ -152,7 +157,7 @@ impl<'a> Event<'a> {
                 self.is_synthetic |= cursor.raw()?.bool() == Some(true);
                 Ok(())
             }
-            b"message" => keep(&mut self.message, Some(cursor.raw()?)),
+            b"message" => keep(&mut self.message, Some(Message::read(cursor)?)),
             b"tool_use_result" | b"toolUseResult" => {
                 keep(&mut self.tool_result, Some(cursor.raw()?))
             }

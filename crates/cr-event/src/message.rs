@@ -132,10 +132,10 @@ impl Usage {
 }
 
 impl<'a> Message<'a> {
-    /// Reads a `message` object.
-    pub fn parse(raw: Raw<'a>) -> Result<Self, Malformed> {
+    /// Reads a `message` object; of anything else nothing is known.
+    pub(crate) fn read(cursor: &mut Cursor<'a>) -> Result<Self, Malformed> {
         let mut message = Self::default();
-        Cursor::new(raw.bytes()).object(|cursor, key| {
+        cursor.object(|cursor, key| {
             match key {
                 b"id" => message.id = cursor.text()?,
                 b"model" => message.model = cursor.text()?,
@@ -165,19 +165,15 @@ impl<'a> Message<'a> {
 
 impl<'a> Content<'a> {
     fn parse(cursor: &mut Cursor<'a>) -> Result<Self, Malformed> {
+        if !cursor.is_array() {
+            return Ok(cursor.text()?.map_or(Self::Nothing, Self::Text));
+        }
         let mut blocks = Vec::new();
-        // The array and the string are told apart by trying the array on a
-        // copy: the cursor is three words.
-        let mut ahead = cursor.clone();
-        let is_array = ahead.array(|cursor| {
+        cursor.array(|cursor| {
             blocks.push(Block::parse(cursor)?);
             Ok(())
         })?;
-        if is_array {
-            *cursor = ahead;
-            return Ok(Self::Blocks(blocks));
-        }
-        Ok(cursor.text()?.map_or(Self::Nothing, Self::Text))
+        Ok(Self::Blocks(blocks))
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Read, Write};
 
 use anyhow::Context;
 use cr_event::{Event, Kind, strip};
-use cr_io::{Balance, Exit, Line, Lines, Out, Redactor, inputs};
+use cr_io::{Exit, Line, Lines, Out, Redactor, inputs};
 
 use crate::args::{Args, Format};
 use crate::clock::Clock;
@@ -149,30 +149,28 @@ impl<'a, W: Write> Filter<'a, W> {
                 self.flush()?;
             }
             let number = lines.number() + 1;
-            let next = lines.next().map_err(read_failure)?;
-            let fate = match next {
+            let fate = match lines.next().map_err(read_failure)? {
                 None => return Ok(()),
-                Some(Line::Whole(line)) => self.line(line, number)?,
-                Some(Line::Torn(line)) => self.torn(line, number)?,
+                Some(Line::Whole(line)) => self.line(line, b"\n", number)?,
+                // Passed on as it came.
+                Some(Line::Torn(line)) => self.line(line, b"", number)?,
                 Some(Line::Long(head)) => {
                     let dropped = !self.sink.is_tee() && self.is_dropped(head);
                     self.long(lines, dropped, number)?
                 }
             };
-            self.stats.count(fate);
+            self.stats.count(match fate {
+                Fate::Dropped if !lines.is_object() => Fate::BadJson,
+                fate => fate,
+            });
         }
     }
 
-    /// The last line, without a newline; it is passed on as it came.
-    fn torn(&mut self, line: &[u8], number: u64) -> anyhow::Result<Fate> {
+    fn line(&mut self, line: &[u8], newline: &[u8], number: u64) -> anyhow::Result<Fate> {
         let fate = self.read(line, number)?;
-        self.pass(line, b"")?;
-        Ok(fate)
-    }
-
-    fn line(&mut self, line: &[u8], number: u64) -> anyhow::Result<Fate> {
-        let fate = self.read(line, number)?;
-        self.pass(line, b"\n")?;
+        if self.sink.is_tee() {
+            self.pass(line, newline)?;
+        }
         Ok(fate)
     }
 
@@ -185,16 +183,16 @@ impl<'a, W: Write> Filter<'a, W> {
     ) -> anyhow::Result<Fate> {
         if !dropped {
             match lines.whole().map_err(read_failure)? {
-                Some(Line::Torn(line)) => return self.torn(line, number),
-                Some(Line::Whole(line) | Line::Long(line)) => return self.line(line, number),
+                Some(Line::Torn(line)) => return self.line(line, b"", number),
+                Some(Line::Whole(line) | Line::Long(line)) => {
+                    return self.line(line, b"\n", number);
+                }
                 None => {}
             }
         }
-        let mut balance = Balance::default();
         let mut passed = Ok(());
         let (tee, sink, out) = (self.sink.is_tee(), &mut self.sink, &mut self.out);
         let ended = lines.pass(|part| {
-            balance.feed(part);
             if tee && passed.is_ok() {
                 passed = sink.flush().and_then(|()| out.part(part));
             }
@@ -203,22 +201,22 @@ impl<'a, W: Write> Filter<'a, W> {
         if ended.map_err(read_failure)? && tee {
             self.out.part(b"\n")?;
         }
-        Ok(match (dropped, balance.is_whole()) {
-            (false, _) => Fate::Oversize,
-            (true, true) => Fate::Dropped,
-            (true, false) => Fate::BadJson,
+        Ok(if dropped {
+            Fate::Dropped
+        } else {
+            Fate::Oversize
         })
     }
 
-    /// Says what there is to say of a line.
+    /// Says what there is to say of a line. Of a dropped one it is not known
+    /// yet whether it is whole.
     fn read(&mut self, line: &[u8], number: u64) -> anyhow::Result<Fate> {
+        if self.is_dropped(line) {
+            return Ok(Fate::Dropped);
+        }
         let line = strip(line);
         if line.is_empty() {
             return Ok(Fate::Blank);
-        }
-        if self.is_dropped(line) {
-            let whole = Balance::holds(line);
-            return Ok(if whole { Fate::Dropped } else { Fate::BadJson });
         }
         let Ok(event) = Event::parse(line) else {
             return Ok(Fate::BadJson);
@@ -246,10 +244,7 @@ impl<'a, W: Write> Filter<'a, W> {
     }
 
     fn note(&mut self, event: &Event<'_>) -> anyhow::Result<Fate> {
-        let Ok(notes) = self.narrator.notes(event, &self.printer.clock) else {
-            return Ok(Fate::BadJson);
-        };
-        let notes: Vec<Note> = notes.collect();
+        let notes: Vec<Note> = self.narrator.notes(event, &self.printer.clock).collect();
         let mut fate = Fate::Dropped;
         for note in notes {
             if self.show(&note)? {
@@ -284,10 +279,7 @@ impl<'a, W: Write> Filter<'a, W> {
 
     fn row(&mut self, event: &Event<'_>, number: u64) -> anyhow::Result<Fate> {
         let at = self.printer.clock.at();
-        let Ok(rows) = self.rows.rows(event, at, number) else {
-            return Ok(Fate::BadJson);
-        };
-        let rows: Vec<_> = rows.collect();
+        let rows: Vec<_> = self.rows.rows(event, at, number).collect();
         for row in &rows {
             self.write_row(row)?;
         }
@@ -306,9 +298,6 @@ impl<'a, W: Write> Filter<'a, W> {
 
     /// Passes a line of the stream on, after its text.
     fn pass(&mut self, line: &[u8], newline: &[u8]) -> anyhow::Result<()> {
-        if !self.sink.is_tee() {
-            return Ok(());
-        }
         self.sink.flush()?;
         if self.args.redact_stream {
             // Keys are plain ASCII, so masking them leaves JSON what it was.

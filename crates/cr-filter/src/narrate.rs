@@ -1,8 +1,6 @@
 //! Events to notes: what a person would say happened.
 
-use cr_event::{
-    Block, Content, Event, Kind, Malformed, Message, Text, ToolResult, ToolUse, TurnEnd,
-};
+use cr_event::{Block, Content, Event, Kind, Message, Text, ToolResult, ToolUse, TurnEnd};
 
 use crate::clock::Clock;
 use crate::note::{Note, Tone, duration};
@@ -11,7 +9,7 @@ use crate::{commit, ours, system, tools};
 
 /// Bytes of words that are decoded: enough to show, and to see a secret that
 /// the cut would fall into.
-const DECODED: usize = 4096;
+const DECODED: usize = 1024;
 /// Words no longer than this are chatter, unless they are the last.
 const CHATTER: usize = 20;
 
@@ -22,6 +20,8 @@ pub(crate) struct Narrator {
     pub(crate) session: String,
     /// Tokens in the main thread's context, and the model that holds them.
     context: Option<(u64, String)>,
+    /// Whether the turn's error was told already, by a line of its own.
+    told: bool,
     /// Words too short to show, in case they are the last.
     chatter: Option<String>,
     notes: Vec<Note>,
@@ -29,14 +29,10 @@ pub(crate) struct Narrator {
 
 impl Narrator {
     /// What there is to say of an event.
-    pub(crate) fn notes(
-        &mut self,
-        event: &Event<'_>,
-        clock: &Clock,
-    ) -> Result<std::vec::Drain<'_, Note>, Malformed> {
+    pub(crate) fn notes(&mut self, event: &Event<'_>, clock: &Clock) -> std::vec::Drain<'_, Note> {
         match event.kind {
-            Kind::Assistant => self.assistant(event)?,
-            Kind::User => self.user(event)?,
+            Kind::Assistant => self.assistant(event),
+            Kind::User => self.user(event),
             Kind::Result => self.turn_end(event),
             Kind::System if event.is("init") => self.init(event),
             Kind::System => self.notes.extend(system::note(event)),
@@ -45,7 +41,7 @@ impl Narrator {
             Kind::RateLimit => self.notes.extend(system::rate_limit(event, clock)),
             _ => {}
         }
-        Ok(self.notes.drain(..))
+        self.notes.drain(..)
     }
 
     /// The agent's last words, at the end of a stream that has no result.
@@ -65,17 +61,21 @@ impl Narrator {
         let Some(end) = memchr::memchr2(b'"', b'\\', &rest[..rest.len().min(200)]) else {
             return false;
         };
-        let Some(call) = self.threads.get(&rest[..end]) else {
+        let id = &rest[..end];
+        let Some(call) = self.threads.get(id) else {
             return self.threads.none_open();
         };
-        let idle = call.label != "Bash"
-            || !(call.may_commit || memchr::memmem::find(line, b"gitOperation").is_some());
-        // Another block of the same line may answer another call.
-        let alone = memchr::memmem::find(rest, br#""tool_use_id":"#).is_none();
-        if idle && alone {
-            self.threads.close(&rest[..end]);
+        if call.is_shell {
+            let reports = call.may_commit || memchr::memmem::find(line, b"gitOperation").is_some();
+            if reports {
+                return false;
+            }
+            self.threads.close(id);
+            // Another block of the same line may answer another command.
+            return !self.threads.any_shell_open();
         }
-        idle && alone
+        self.threads.close(id);
+        !self.threads.any_shell_open()
     }
 
     fn init(&mut self, event: &Event<'_>) {
@@ -91,11 +91,10 @@ impl Narrator {
         self.session = session.into_owned();
     }
 
-    fn assistant(&mut self, event: &Event<'_>) -> Result<(), Malformed> {
-        let Some(raw) = event.message else {
-            return Ok(());
+    fn assistant(&mut self, event: &Event<'_>) {
+        let Some(message) = &event.message else {
+            return;
         };
-        let message = Message::parse(raw)?;
         let depth = self.threads.depth(event);
         if depth == 0 && !message.is_synthetic() {
             let model = message.model.map(Text::decode).unwrap_or_default();
@@ -104,9 +103,9 @@ impl Narrator {
                 .map(|used| (used, model.into_owned()))
                 .or(self.context.take());
         }
-        if event.line.get("error").is_some() && message.is_synthetic() {
-            self.failure(event, &message);
-            return Ok(());
+        if message.is_synthetic() && event.line.get("error").is_some() {
+            self.failure(event, message);
+            return;
         }
         match &message.content {
             Content::Nothing => {}
@@ -117,7 +116,6 @@ impl Narrator {
                 }
             }
         }
-        Ok(())
     }
 
     /// An error of the API, which the CLI dresses up as an answer.
@@ -168,7 +166,8 @@ impl Narrator {
             let command = call.input?.get("command")?.text()?;
             Some(commit::may_commit(&command.decode()))
         };
-        let may_commit = shown.label == "Bash" && command().unwrap_or(false);
+        let is_shell = shown.label == "Bash";
+        let may_commit = is_shell && command().unwrap_or(false);
         if shown.label == "Subagent" {
             self.threads.begin_agent(call.id, depth + 1);
         }
@@ -176,6 +175,7 @@ impl Narrator {
         let open = OpenCall {
             label: shown.label.clone().into_owned(),
             target: shown.target.chars().take(shown.most).collect(),
+            is_shell,
             may_commit,
             said_running: 0,
         };
@@ -188,11 +188,10 @@ impl Narrator {
             .push(if asks { note.key(Tone::Warning) } else { note });
     }
 
-    fn user(&mut self, event: &Event<'_>) -> Result<(), Malformed> {
-        let Some(raw) = event.message else {
-            return Ok(());
+    fn user(&mut self, event: &Event<'_>) {
+        let Some(message) = &event.message else {
+            return;
         };
-        let message = Message::parse(raw)?;
         let depth = self.threads.depth(event);
         match &message.content {
             Content::Nothing => {}
@@ -207,7 +206,6 @@ impl Narrator {
                 }
             }
         }
-        Ok(())
     }
 
     fn result(&mut self, event: &Event<'_>, result: &ToolResult<'_>, depth: usize) {
@@ -271,8 +269,11 @@ impl Narrator {
             true => ("Failed", Tone::Error),
             false => ("Done", Tone::Good),
         };
-        let mut parts = vec![how(&end)];
-        parts.extend(end.num_turns().map(|n| format!("{n} turns")));
+        let mut parts = vec![how(&end, std::mem::take(&mut self.told))];
+        parts.extend(
+            end.num_turns()
+                .map(|n| format!("{n} turn{}", if n == 1 { "" } else { "s" })),
+        );
         parts.extend(end.number("duration_ms").map(|ms| duration(ms / 1000)));
         parts.extend(cost(&end).map(|usd| format!("${usd:.4}")));
         parts.extend(self.context_share(&end));
@@ -302,8 +303,9 @@ impl Narrator {
     }
 }
 
-/// How a turn ended, in the words of its fields.
-fn how(end: &TurnEnd<'_>) -> String {
+/// How a turn ended, in the words of its fields; the error itself only if it
+/// was not told.
+fn how(end: &TurnEnd<'_>, told: bool) -> String {
     let subtype = end.subtype();
     if !end.is_error() {
         return subtype.into_owned();
@@ -318,7 +320,7 @@ fn how(end: &TurnEnd<'_>) -> String {
     };
     let said = end.errors().first().map(|error| error.clone().into_owned());
     let said = said.or_else(|| Some(end.text()?.prefix(200).into_owned()));
-    let said = said.unwrap_or_default().trim().to_owned();
+    let said = said.filter(|_| !told).unwrap_or_default().trim().to_owned();
     match (kind.is_empty(), said.is_empty()) {
         (_, true) => kind.into_owned(),
         (true, _) => said,
@@ -329,6 +331,8 @@ fn how(end: &TurnEnd<'_>) -> String {
 /// What the turn cost: since the last result where the CLI says so.
 pub(crate) fn cost(end: &TurnEnd<'_>) -> Option<f64> {
     let since = end.since_last();
-    let since = since.map(|models| models.iter().filter_map(|m| m.cost_usd).sum());
+    // Summed from zero: the sum of nothing would be a negative one.
+    let add = |sum: f64, m: &cr_event::ModelUsage<'_>| sum + m.cost_usd.unwrap_or(0.0);
+    let since = since.map(|models| models.iter().fold(0.0, add));
     since.or_else(|| end.total_cost_usd())
 }

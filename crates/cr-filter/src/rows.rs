@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use cr_event::{Block, Content, Event, Kind, Malformed, Message, Text, ToolUse, TurnEnd, Usage};
+use cr_event::{Block, Content, Event, Kind, Message, Text, ToolUse, TurnEnd, Usage};
 use cr_io::Redactor;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -62,7 +62,7 @@ impl Rows {
         event: &Event<'_>,
         at: Option<Timestamp>,
         line: u64,
-    ) -> Result<std::vec::Drain<'_, Row>, Malformed> {
+    ) -> std::vec::Drain<'_, Row> {
         if let Some(session) = event.session_id {
             self.session = Some(session.decode().into_owned());
         }
@@ -71,7 +71,7 @@ impl Rows {
         }
         let row = self.row(event, at, line);
         match event.kind {
-            Kind::Assistant | Kind::User => self.message(event, &row)?,
+            Kind::Assistant | Kind::User => self.message(event, &row),
             Kind::Result => self.turn_end(event, row),
             Kind::System if event.is("init") => {
                 self.turn += 1;
@@ -87,7 +87,7 @@ impl Rows {
             }
             _ => {}
         }
-        Ok(self.rows.drain(..))
+        self.rows.drain(..)
     }
 
     /// The calls whose result never came.
@@ -116,12 +116,11 @@ impl Rows {
         }
     }
 
-    fn message(&mut self, event: &Event<'_>, row: &Row) -> Result<(), Malformed> {
-        let Some(raw) = event.message else {
-            return Ok(());
+    fn message(&mut self, event: &Event<'_>, row: &Row) {
+        let Some(message) = &event.message else {
+            return;
         };
-        let message = Message::parse(raw)?;
-        let usage = self.first_usage(&message);
+        let usage = self.first_usage(message);
         let by = if event.kind == Kind::Assistant {
             "text"
         } else {
@@ -144,7 +143,6 @@ impl Rows {
                 _ => {}
             }
         }
-        Ok(())
     }
 
     /// The usage of a message, on the first of its lines.

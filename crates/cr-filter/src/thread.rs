@@ -13,6 +13,8 @@ const MOST: usize = 10_000;
 pub(crate) struct OpenCall {
     pub(crate) label: String,
     pub(crate) target: String,
+    /// A command, which may report a commit.
+    pub(crate) is_shell: bool,
     /// A `[branch sha]` in its output is git's.
     pub(crate) may_commit: bool,
     /// The seconds at which it was last said to be running.
@@ -23,6 +25,8 @@ pub(crate) struct OpenCall {
 #[derive(Debug, Default)]
 pub(crate) struct Threads {
     calls: HashMap<Vec<u8>, OpenCall>,
+    /// How many of them are commands.
+    shells: usize,
     /// The depth at which an agent's own lines stand, by the call that began it.
     agents: HashMap<Vec<u8>, usize>,
 }
@@ -39,7 +43,10 @@ impl Threads {
     pub(crate) fn open(&mut self, id: Text<'_>, call: OpenCall) {
         if self.calls.len() == MOST {
             self.calls.clear();
+            self.shells = 0;
         }
+        self.close(id.bytes());
+        self.shells += usize::from(call.is_shell);
         self.calls.insert(id.bytes().to_vec(), call);
     }
 
@@ -56,7 +63,13 @@ impl Threads {
     }
 
     pub(crate) fn close(&mut self, id: &[u8]) -> Option<OpenCall> {
-        self.calls.remove(id)
+        let call = self.calls.remove(id)?;
+        self.shells -= usize::from(call.is_shell);
+        Some(call)
+    }
+
+    pub(crate) fn any_shell_open(&self) -> bool {
+        self.shells > 0
     }
 
     pub(crate) fn none_open(&self) -> bool {

@@ -2,15 +2,14 @@
 //!
 //! This crate knows nothing of what a line means; that is `cr-event`'s.
 
-mod balance;
 mod exit;
 mod input;
 mod lines;
 mod out;
 mod redact;
+mod scan;
 mod text;
 
-pub use balance::Balance;
 pub use exit::{Exit, exit_of, message, report};
 pub use input::{Input, Watched, inputs};
 pub use lines::{Line, Lines, MAX_LINE};

@@ -3,7 +3,7 @@
 
 use std::io::{self, ErrorKind, Read};
 
-use memchr::memchr;
+use crate::scan::{End, Scan};
 
 /// Longest line that is held in memory unless a tool is told otherwise: 64 MiB.
 pub const MAX_LINE: usize = 64 << 20;
@@ -43,8 +43,11 @@ pub struct Lines<R> {
     /// Unread bytes are `buf[start..end]`; the rest is spare room.
     start: usize,
     end: usize,
-    /// Bytes after `start` that are known to hold no newline.
-    scanned: usize,
+    scan: Scan,
+    /// The end of the next line, once it is known.
+    found: Option<End>,
+    /// Whether the line last returned is one whole object.
+    whole: bool,
     limit: usize,
     number: u64,
 }
@@ -57,7 +60,9 @@ impl<R: Read> Lines<R> {
             buf: vec![0; BUFFER],
             start: 0,
             end: 0,
-            scanned: 0,
+            scan: Scan::new(),
+            found: None,
+            whole: false,
             limit: MAX_LINE,
             number: 0,
         }
@@ -75,28 +80,39 @@ impl<R: Read> Lines<R> {
         self.number
     }
 
+    /// Whether the line last returned, once all of it was, is a JSON object by
+    /// its brackets, with nothing but blanks around it. What is inside is not
+    /// looked at.
+    pub fn is_object(&self) -> bool {
+        self.whole
+    }
+
     /// Whether the next call has to read, and so may block.
     ///
     /// Flush the output when this turns true: a burst then leaves in one
     /// write, and a slow producer is still seen line by line.
     pub fn is_drained(&mut self) -> bool {
-        self.newline().is_none()
+        self.find().is_none()
     }
 
     /// Returns the next line, or `None` at the end of the input.
     #[expect(clippy::should_implement_trait, reason = "lends; an Iterator cannot")]
     pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         loop {
-            if let Some(length) = self.newline() {
+            if let Some(end) = self.find() {
                 self.number += 1;
-                return Ok(Some(Line::Whole(self.take(length))));
+                self.whole = self.begins_object();
+                return Ok(Some(Line::Whole(self.take(end))));
             }
             if self.end - self.start >= BUFFER {
                 self.number += 1;
+                self.whole = self.begins_object();
                 return Ok(Some(Line::Long(&self.buf[self.start..self.end])));
             }
             if self.fill()? == 0 {
-                return Ok(self.rest());
+                self.whole = self.begins_object();
+                let last = self.rest();
+                return Ok(last.map(Line::Torn));
             }
         }
     }
@@ -106,16 +122,16 @@ impl<R: Read> Lines<R> {
     /// [`Lines::pass`] goes on.
     pub fn whole(&mut self) -> io::Result<Option<Line<'_>>> {
         loop {
-            if let Some(length) = self.newline() {
-                let fits = length <= self.limit;
-                return Ok(fits.then(|| Line::Whole(self.take(length))));
+            if let Some(end) = self.find() {
+                let fits = end.newline - self.start <= self.limit;
+                return Ok(fits.then(|| Line::Whole(self.take(end))));
             }
             if self.end - self.start > self.limit {
                 return Ok(None);
             }
             if self.fill()? == 0 {
                 self.number -= 1;
-                return Ok(self.rest());
+                return Ok(self.rest().map(Line::Torn));
             }
         }
     }
@@ -125,52 +141,79 @@ impl<R: Read> Lines<R> {
     /// newline ended it.
     pub fn pass(&mut self, mut part: impl FnMut(&[u8])) -> io::Result<bool> {
         loop {
-            if let Some(length) = self.newline() {
-                part(self.take(length));
+            if let Some(end) = self.find() {
+                part(self.take(end));
                 return Ok(true);
             }
-            part(&self.buf[self.start..self.end]);
-            self.start = self.end;
-            self.scanned = 0;
+            // What was not looked at yet stays for the next round.
+            let scanned = self.scan.scanned(&self.buf[..self.end]);
+            part(&self.buf[self.start..scanned]);
+            self.scan.settle(&self.buf, scanned);
+            self.start = scanned;
             if self.fill()? == 0 {
+                self.number -= 1;
+                if let Some(last) = self.rest() {
+                    part(last);
+                } else {
+                    self.number += 1;
+                }
                 return Ok(false);
             }
         }
     }
 
-    /// How many bytes come before the next newline in the buffer.
-    fn newline(&mut self) -> Option<usize> {
-        let unread = &self.buf[self.start..self.end];
-        let at = memchr(b'\n', &unread[self.scanned..]);
-        let found = at.map(|at| self.scanned + at);
-        self.scanned = found.unwrap_or(unread.len());
-        found
+    /// The end of the next line, if it is in the buffer.
+    #[inline]
+    fn find(&mut self) -> Option<End> {
+        if self.found.is_none() {
+            self.found = self.scan.next(&self.buf[..self.end]);
+        }
+        self.found
     }
 
-    /// Consumes `length` bytes and the newline after them.
-    fn take(&mut self, length: usize) -> &[u8] {
-        let line = self.start..self.start + length;
-        self.start = line.end + 1;
-        self.scanned = 0;
+    /// Whether the line at hand begins like an object.
+    fn begins_object(&self) -> bool {
+        const MARK: &[u8] = b"\xEF\xBB\xBF";
+        let line = &self.buf[self.start..self.end];
+        // At the first byte in all but odd cases.
+        let mut bytes = line.strip_prefix(MARK).unwrap_or(line).iter();
+        bytes.find(|b| !b.is_ascii_whitespace()) == Some(&b'{')
+    }
+
+    /// Consumes the line that ends at `end`, and its newline.
+    fn take(&mut self, end: End) -> &[u8] {
+        let line = self.start..end.newline;
+        self.start = end.newline + 1;
+        self.found = None;
+        self.judge(end);
         &self.buf[line]
     }
 
     /// What is left at the end of the input.
-    fn rest(&mut self) -> Option<Line<'_>> {
+    fn rest(&mut self) -> Option<&[u8]> {
         if self.start == self.end {
+            self.whole = false;
             return None;
         }
         self.number += 1;
         let line = self.start..self.end;
+        let end = self.scan.finish(&self.buf[..self.end]);
         self.start = self.end;
-        self.scanned = 0;
-        Some(Line::Torn(&self.buf[line]))
+        self.judge(end);
+        Some(&self.buf[line])
+    }
+
+    /// Settles whether the line that ends at `end` is one object.
+    fn judge(&mut self, end: End) {
+        let after = end.object.map(|object| &self.buf[object..end.newline]);
+        self.whole &= after.is_some_and(|after| after.trim_ascii().is_empty());
     }
 
     /// Reads once into spare room, made by sliding first and growing second.
     fn fill(&mut self) -> io::Result<usize> {
         if self.start > 0 {
             self.buf.copy_within(self.start..self.end, 0);
+            self.scan.slide(self.start);
             self.end -= self.start;
             self.start = 0;
             if self.end < BUFFER && self.buf.len() > BUFFER {
@@ -269,6 +312,61 @@ mod tests {
                 interrupted: false,
             };
             assert_eq!(all(trickle, 4 * BUFFER), expected, "step {step}");
+        }
+    }
+
+    /// Each line's verdict, read by `step` bytes, long lines passed or held.
+    fn objects(input: &[u8], step: usize, hold: bool) -> Vec<bool> {
+        let trickle = Trickle {
+            bytes: input,
+            step,
+            interrupted: false,
+        };
+        let mut lines = Lines::new(trickle);
+        let mut found = Vec::new();
+        loop {
+            match lines.next().expect("read") {
+                None => return found,
+                Some(Line::Long(_)) if hold => drop(lines.whole().expect("read")),
+                Some(Line::Long(_)) => drop(lines.pass(|_| ()).expect("read")),
+                Some(_) => {}
+            }
+            found.push(lines.is_object());
+        }
+    }
+
+    #[test]
+    fn an_object_is_told_from_what_only_looks_like_one() {
+        let long = "x".repeat(3 * BUFFER);
+        #[rustfmt::skip]
+        let cases = [
+            ("{}", true), ("  {\"a\":[1,{\"b\":2}]} \r", true), (r#"{"a":"}"}"#, true),
+            (r#"{"a":"\"}"}"#, true), (r#"{"a":"\\"}"#, true), (r#"{"a":"\\\"}"#, false),
+            ("\u{feff}{}", true), ("[1]", false), ("null", false), ("{", false), ("{}}", false),
+            ("{} {}", false), ("{} x", false), ("x {}", false), (r#"{"a":{"b":1}"#, false),
+            (r#"{"a":"b}"#, false), ("", false),
+        ];
+        let mut input = String::new();
+        let mut expected = Vec::new();
+        for (line, whole) in cases {
+            input.push_str(&format!(
+                "{line}\n{{\"long\":\"{long}\"}}\n{{\"long\":\"{long}\"}}{line}\n"
+            ));
+            expected.extend([whole, true, line.is_empty()]);
+        }
+        input.push_str("{\"torn\":1}");
+        expected.push(true);
+        for step in [1 << 10, 4097, BUFFER, usize::MAX] {
+            assert_eq!(
+                objects(input.as_bytes(), step, true),
+                expected,
+                "step {step}, held"
+            );
+            assert_eq!(
+                objects(input.as_bytes(), step, false),
+                expected,
+                "step {step}, passed"
+            );
         }
     }
 

@@ -7,6 +7,10 @@ use std::fmt::Write;
 /// as an escape: controls, line separators, marks that turn text around,
 /// invisible tags.
 pub fn sanitize(text: &str, out: &mut String) {
+    if text.bytes().all(|b| matches!(b, b' '..=b'~')) {
+        out.push_str(text);
+        return;
+    }
     let mut rest = text;
     while let Some((at, c)) = rest.char_indices().find(|&(_, c)| is_hidden(c)) {
         out.push_str(&rest[..at]);
@@ -44,6 +48,9 @@ fn escape(c: char, out: &mut String) {
 
 /// The first `length` characters of `text`, and whether there are more.
 pub fn first_chars(text: &str, length: usize) -> (&str, bool) {
+    if text.len() <= length {
+        return (text, false);
+    }
     match text.char_indices().nth(length) {
         Some((end, _)) => (&text[..end], true),
         None => (text, false),
