@@ -1,0 +1,97 @@
+//! Tasks of development that need the tools' own argument definitions, or
+//! that check what no lint knows.
+//!
+//! Nothing here is shipped. `scripts/man`, `scripts/completions` and
+//! `scripts/test` are how people call it.
+
+mod completions;
+mod files;
+mod man;
+mod measure;
+mod sections;
+mod tidy;
+mod tools;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Parser;
+use cr_io::Exit;
+
+/// Development tasks of claude-runner
+#[derive(Debug, Parser)]
+#[command(name = "cr-dev", version)]
+pub enum Task {
+    /// Write man/*.1 from the tools' arguments
+    Man {
+        /// Write nothing; fail if a page is not what the code says
+        #[arg(long)]
+        check: bool,
+    },
+    /// Write the shell completions from the tools' arguments
+    Completions {
+        /// Write nothing; fail if a file is not what the code says
+        #[arg(long)]
+        check: bool,
+    },
+    /// Check the rules no lint knows: sizes, leftovers, every tool documented
+    Tidy,
+    /// Measure how long a line takes through each command
+    ///
+    /// Prints `MEDIAN COMMAND`, in microseconds. The commands take turns.
+    Latency {
+        /// How many lines each
+        #[arg(long, default_value_t = 2000)]
+        rounds: usize,
+        /// A file with the line to send, one line long
+        #[arg(long)]
+        line: PathBuf,
+        /// The commands, each a filter of lines; words split at spaces
+        #[arg(required = true)]
+        commands: Vec<String>,
+    },
+    /// Measure how long each command takes on empty input
+    ///
+    /// Prints `MEDIAN COMMAND`, in microseconds. The commands take turns.
+    Startup {
+        /// How many runs each
+        #[arg(long, default_value_t = 200)]
+        rounds: usize,
+        /// The commands; words split at spaces
+        #[arg(required = true)]
+        commands: Vec<String>,
+    },
+}
+
+/// Runs `task`; findings go to `notes`, one a line.
+///
+/// # Errors
+///
+/// When a file cannot be read or written.
+pub fn run(task: &Task, notes: &mut dyn Write) -> anyhow::Result<Exit> {
+    let root = root();
+    match task {
+        Task::Man { check } => files::settle(&root.join("man"), &man::pages()?, *check, notes),
+        Task::Completions { check } => files::settle(
+            &root.join("completions"),
+            &completions::all(),
+            *check,
+            notes,
+        ),
+        Task::Tidy => tidy::run(&root, notes),
+        Task::Latency {
+            rounds,
+            line,
+            commands,
+        } => measure::latency(*rounds, line, commands),
+        Task::Startup { rounds, commands } => measure::startup(*rounds, commands),
+    }
+}
+
+/// The top of the work tree this was built from.
+fn root() -> PathBuf {
+    let mut dir = Path::new(env!("CARGO_MANIFEST_DIR")).to_path_buf();
+    dir.pop();
+    dir.pop();
+    dir
+}

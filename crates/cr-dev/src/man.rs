@@ -1,0 +1,147 @@
+//! Manual pages of section 1, from the tools' own arguments.
+
+use std::io::Write;
+
+use clap::Command;
+use clap_mangen::Man;
+
+use crate::files::Files;
+use crate::sections;
+use crate::tools;
+
+/// When the pages last changed in substance, as `.TH` wants it. A constant,
+/// because a page must not differ from one day to the next.
+const DATE: &str = "2026-11-18";
+
+/// Every page, by file name.
+pub(crate) fn pages() -> anyhow::Result<Files> {
+    let tools = tools::all();
+    let names: Vec<String> = tools.iter().map(|tool| tool.get_name().into()).collect();
+    tools
+        .into_iter()
+        .map(|tool| {
+            let name = format!("{}.1", tool.get_name());
+            Ok((name, page(tool, &names)?))
+        })
+        .collect()
+}
+
+/// The page of `tool`; `names` are the tools it may refer to.
+fn page(tool: Command, names: &[String]) -> anyhow::Result<Vec<u8>> {
+    let name = tool.get_name().to_owned();
+    let after = tool.get_after_long_help().or_else(|| tool.get_after_help());
+    let after = after.map(ToString::to_string).unwrap_or_default();
+    let man = man(tool.clone()).title(name.to_uppercase());
+
+    let mut text = Vec::new();
+    man.render_title(&mut text)?;
+    man.render_name_section(&mut text)?;
+    man.render_synopsis_section(&mut text)?;
+    man.render_description_section(&mut text)?;
+    man.render_options_section(&mut text)?;
+    commands(tool, &mut text)?;
+    for section in in_order(sections::split(&after)) {
+        text.write_all(section.roff().as_bytes())?;
+    }
+    see_also(&name, names, &mut text)?;
+    Ok(text)
+}
+
+/// The renderer, with what all pages share.
+fn man(command: Command) -> Man {
+    Man::new(command)
+        .date(DATE)
+        .source(concat!("claude-runner ", env!("CARGO_PKG_VERSION")))
+        .manual("User Commands")
+}
+
+/// The subcommands, each with its own options, in the page of the tool: they
+/// have no pages of their own.
+fn commands(tool: Command, text: &mut Vec<u8>) -> anyhow::Result<()> {
+    let mut tool = tool.disable_help_subcommand(true);
+    tool.build();
+    let commands: Vec<_> = tool
+        .get_subcommands()
+        .filter(|c| !c.is_hide_set())
+        .collect();
+    if commands.is_empty() {
+        return Ok(());
+    }
+    text.write_all(b".SH COMMANDS\n")?;
+    for command in commands {
+        let part = man(command.clone());
+        writeln!(text, ".SS \"{}\"", sections::escape(command.get_name()))?;
+        let mut body = Vec::new();
+        part.render_synopsis_section(&mut body)?;
+        body.extend_from_slice(b".PP\n");
+        part.render_description_section(&mut body)?;
+        part.render_options_section(&mut body)?;
+        let body = String::from_utf8(body)?;
+        for line in body.lines().filter(|line| !line.starts_with(".SH ")) {
+            writeln!(text, "{line}")?;
+        }
+    }
+    Ok(())
+}
+
+/// Manual pages give the codes before the examples, whatever `--help` does.
+fn in_order(mut found: Vec<sections::Section<'_>>) -> Vec<sections::Section<'_>> {
+    const ORDER: [&str; 4] = ["Environment", "Files", "Exit status", "Examples"];
+    found.sort_by_key(|section| ORDER.iter().position(|name| *name == section.heading));
+    found
+}
+
+/// The other tools and the two overviews.
+fn see_also(name: &str, names: &[String], text: &mut Vec<u8>) -> anyhow::Result<()> {
+    text.write_all(b".SH \"SEE ALSO\"\n")?;
+    for other in names.iter().filter(|other| *other != name) {
+        writeln!(text, ".BR {} (1),", sections::escape(other))?;
+    }
+    text.write_all(b".BR cr\\-stream (5),\n.BR claude\\-runner (7)\n")?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Arg;
+
+    fn tool() -> Command {
+        Command::new("cr-x")
+            .about("Turn things")
+            .arg(Arg::new("speed").long("speed").help("How fast"))
+            .after_help("Examples:\n  cr-x --speed 3\n\nExit status:\n  0  done\n")
+    }
+
+    #[test]
+    fn a_page_has_the_sections_of_a_manual_in_their_order() {
+        let page = page(tool(), &["cr-x".into(), "cr-y".into()]).expect("rendered");
+        let page = String::from_utf8(page).expect("text");
+        let heads: Vec<_> = page.lines().filter(|l| l.starts_with(".SH")).collect();
+        assert_eq!(
+            heads,
+            [
+                ".SH NAME",
+                ".SH SYNOPSIS",
+                ".SH DESCRIPTION",
+                ".SH OPTIONS",
+                ".SH \"EXIT STATUS\"",
+                ".SH \"EXAMPLES\"",
+                ".SH \"SEE ALSO\"",
+            ]
+        );
+        assert!(page.contains(".BR cr\\-y (1),"), "{page}");
+        assert!(!page.contains(".BR cr\\-x (1),"), "{page}");
+    }
+
+    #[test]
+    fn subcommands_are_part_of_the_page() {
+        let sub = Command::new("start")
+            .about("Begin")
+            .arg(Arg::new("at").long("at"));
+        let page = page(tool().subcommand(sub), &[]).expect("rendered");
+        let page = String::from_utf8(page).expect("text");
+        assert!(page.contains(".SH COMMANDS\n.SS \"start\"\n"), "{page}");
+        assert!(page.contains("\\-\\-at"), "{page}");
+    }
+}
