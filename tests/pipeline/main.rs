@@ -1,1 +1,6 @@
-//! Tools joined by pipes, the way a shell joins them.
+//! The tools as a user has them: joined by pipes, installed, documented.
+
+#![allow(missing_docs, reason = "an integration test is a crate of its own")]
+
+mod bins;
+mod install;

@@ -1,0 +1,126 @@
+//! `scripts/install` and `scripts/uninstall`, into a directory of their own.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use assert_cmd::assert::OutputAssertExt;
+use predicates::prelude::*;
+
+use crate::bins;
+
+/// One of the two scripts, aimed at `prefix`.
+fn script(name: &str, prefix: &Path) -> Command {
+    let mut command = Command::new(bins::root().join("scripts").join(name));
+    command
+        .arg("--prefix")
+        .arg(prefix)
+        .env("CR_BIN_DIR", bins::dir());
+    command
+}
+
+/// Every path below `dir`, directories with a slash, in order.
+fn tree(dir: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![dir.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a directory") {
+            let path = entry.expect("an entry").path();
+            let name = path.strip_prefix(dir).expect("below").display().to_string();
+            if path.is_dir() {
+                found.push(name + "/");
+                folders.push(path);
+            } else {
+                found.push(name);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn what_is_installed_runs_and_has_its_page_and_completions() {
+    let home = tempfile::tempdir().expect("a directory");
+    let prefix = home.path().join("a prefix");
+    script("install", &prefix).assert().success();
+
+    let found = tree(&prefix);
+    let pages = fs::read_dir(bins::root().join("man")).expect("man/");
+    for page in pages {
+        let page = page.expect("a page").file_name().display().to_string();
+        let (name, section) = page.rsplit_once('.').expect("a section");
+        let mut wanted = vec![format!("share/man/man{section}/{page}")];
+        if section == "1" {
+            wanted.extend([
+                format!("bin/{name}"),
+                format!("share/bash-completion/completions/{name}"),
+                format!("share/fish/vendor_completions.d/{name}.fish"),
+                format!("share/zsh/site-functions/_{name}"),
+            ]);
+            Command::new(prefix.join("bin").join(name))
+                .arg("--version")
+                .assert()
+                .success()
+                .stdout(predicate::str::starts_with(format!("{name} ")));
+        }
+        for path in wanted {
+            assert!(found.contains(&path), "{path} is missing: {found:#?}");
+        }
+    }
+}
+
+#[test]
+fn uninstall_leaves_exactly_what_was_there_before() {
+    let prefix = tempfile::tempdir().expect("a directory");
+    let prefix = prefix.path();
+    fs::create_dir_all(prefix.join("share/man/man1")).expect("made");
+    fs::create_dir_all(prefix.join("bin")).expect("made");
+    fs::write(prefix.join("bin/other"), "not ours").expect("written");
+    let before = tree(prefix);
+
+    script("install", prefix).assert().success();
+    assert_ne!(tree(prefix), before);
+    script("install", prefix).assert().success();
+    script("uninstall", prefix).assert().success();
+    assert_eq!(tree(prefix), before);
+}
+
+#[test]
+fn a_file_that_is_not_ours_is_not_replaced() {
+    let prefix = tempfile::tempdir().expect("a directory");
+    let prefix = prefix.path();
+    let page = prefix.join("share/man/man7/claude-runner.7");
+    fs::create_dir_all(page.parent().expect("a parent")).expect("made");
+    fs::write(&page, "mine").expect("written");
+    let before = tree(prefix);
+
+    script("install", prefix)
+        .assert()
+        .code(1)
+        .stderr(predicate::str::contains("exists and is not ours"));
+    assert_eq!(tree(prefix), before);
+    assert_eq!(fs::read(&page).expect("read"), b"mine");
+}
+
+#[test]
+fn a_list_that_leaves_the_prefix_is_refused() {
+    let home = tempfile::tempdir().expect("a directory");
+    let prefix = home.path().join("prefix");
+    let mine = home.path().join("mine");
+    fs::write(&mine, "mine").expect("written");
+    fs::create_dir_all(prefix.join("share/claude-runner")).expect("made");
+    fs::write(prefix.join("share/claude-runner/manifest"), "../mine\n").expect("written");
+
+    script("uninstall", &prefix).assert().code(1);
+    assert!(mine.exists());
+}
+
+#[test]
+fn uninstall_says_when_nothing_is_installed() {
+    let prefix = tempfile::tempdir().expect("a directory");
+    script("uninstall", prefix.path())
+        .assert()
+        .code(1)
+        .stderr(predicate::str::contains("nothing is installed"));
+}
