@@ -6,7 +6,7 @@ use clap::Command;
 use clap_mangen::Man;
 
 use crate::files::Files;
-use crate::sections;
+use crate::sections::{self, escape};
 use crate::tools;
 
 /// When the pages last changed in substance, as `.TH` wants it. A constant,
@@ -35,10 +35,8 @@ fn page(tool: Command, names: &[String]) -> anyhow::Result<Vec<u8>> {
 
     let mut text = Vec::new();
     man.render_title(&mut text)?;
-    man.render_name_section(&mut text)?;
-    man.render_synopsis_section(&mut text)?;
-    man.render_description_section(&mut text)?;
-    man.render_options_section(&mut text)?;
+    text.write_all(head(&tool).as_bytes())?;
+    text.write_all(options(&man)?.as_bytes())?;
     commands(tool, &mut text)?;
     for section in in_order(sections::split(&after)) {
         text.write_all(section.roff().as_bytes())?;
@@ -55,6 +53,67 @@ fn man(command: Command) -> Man {
         .manual("User Commands")
 }
 
+/// NAME, SYNOPSIS and DESCRIPTION. The usage is clap's own line; the summary,
+/// which clap repeats at the top of the long text, is said once.
+fn head(tool: &Command) -> String {
+    let name = escape(tool.get_name());
+    let about = tool
+        .get_about()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let long = tool.get_long_about().map(ToString::to_string);
+    let long = long.unwrap_or_else(|| about.clone());
+    let body = long.strip_prefix(&about).unwrap_or(&long).trim_start();
+    let body = if body.is_empty() { &about } else { body };
+    format!(
+        ".SH NAME\n{name} \\- {}\n.SH SYNOPSIS\n{}.SH DESCRIPTION\n{}",
+        escape(&lower_first(&about)),
+        usage(tool),
+        paragraphs(body),
+    )
+}
+
+/// `text` with a small first letter, as NAME has it.
+fn lower_first(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(char::to_lowercase);
+    first.into_iter().flatten().chain(letters).collect()
+}
+
+/// Clap's usage lines, the words before the first argument in bold.
+fn usage(command: &Command) -> String {
+    let usage = command.clone().render_usage().to_string();
+    let lines = usage.trim_start_matches("Usage:").lines().map(|line| {
+        let line = line.trim();
+        let ends = [" [", " <", " -"].map(|opening| line.find(opening));
+        let end = ends.into_iter().flatten().min().unwrap_or(line.len());
+        let (name, arguments) = line.split_at(end);
+        format!("\\fB{}\\fR{}\n", escape(name), escape(arguments))
+    });
+    lines.collect::<Vec<_>>().join(".br\n")
+}
+
+/// `text` set as paragraphs.
+fn paragraphs(text: &str) -> String {
+    let mut page = String::new();
+    for line in text.lines() {
+        page += if line.trim().is_empty() { ".PP" } else { "" };
+        page += &escape(line.trim());
+        page.push('\n');
+    }
+    page
+}
+
+/// The options, without what the title has said already, and without the
+/// breaks beside vertical space that mandoc minds.
+fn options(man: &Man) -> anyhow::Result<String> {
+    let mut text = Vec::new();
+    man.render_options_section(&mut text)?;
+    let text = String::from_utf8(text)?;
+    let start = text.find(".SH").unwrap_or(text.len());
+    Ok(text[start..].replace(".br\n\n.br\n", "\n"))
+}
+
 /// The subcommands, each with its own options, in the page of the tool: they
 /// have no pages of their own.
 fn commands(tool: Command, text: &mut Vec<u8>) -> anyhow::Result<()> {
@@ -69,15 +128,12 @@ fn commands(tool: Command, text: &mut Vec<u8>) -> anyhow::Result<()> {
     }
     text.write_all(b".SH COMMANDS\n")?;
     for command in commands {
-        let part = man(command.clone());
-        writeln!(text, ".SS \"{}\"", sections::escape(command.get_name()))?;
-        let mut body = Vec::new();
-        part.render_synopsis_section(&mut body)?;
-        body.extend_from_slice(b".PP\n");
-        part.render_description_section(&mut body)?;
-        part.render_options_section(&mut body)?;
-        let body = String::from_utf8(body)?;
-        for line in body.lines().filter(|line| !line.starts_with(".SH ")) {
+        let about = command.get_long_about().or_else(|| command.get_about());
+        let about = about.map(ToString::to_string).unwrap_or_default();
+        writeln!(text, ".SS \"{}\"", escape(command.get_name()))?;
+        write!(text, "{}.PP\n{}", usage(command), paragraphs(&about))?;
+        let options = options(&man(command.clone()))?;
+        for line in options.lines().filter(|line| !line.starts_with(".SH ")) {
             writeln!(text, "{line}")?;
         }
     }
@@ -95,7 +151,7 @@ fn in_order(mut found: Vec<sections::Section<'_>>) -> Vec<sections::Section<'_>>
 fn see_also(name: &str, names: &[String], text: &mut Vec<u8>) -> anyhow::Result<()> {
     text.write_all(b".SH \"SEE ALSO\"\n")?;
     for other in names.iter().filter(|other| *other != name) {
-        writeln!(text, ".BR {} (1),", sections::escape(other))?;
+        writeln!(text, ".BR {} (1),", escape(other))?;
     }
     text.write_all(b".BR cr\\-stream (5),\n.BR claude\\-runner (7)\n")?;
     Ok(())

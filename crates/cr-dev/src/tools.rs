@@ -1,9 +1,8 @@
 //! The tools. A new one is one line here.
 
-use clap::Command;
+use clap::{Command, CommandFactory};
 
 /// The arguments of every tool that is shipped, in the order of the manual.
 pub(crate) fn all() -> Vec<Command> {
-    [].map(|command: Command| command.version(env!("CARGO_PKG_VERSION")))
-        .to_vec()
+    vec![cr_filter::Args::command()]
 }
