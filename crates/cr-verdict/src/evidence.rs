@@ -1,0 +1,92 @@
+//! What is known of a run when it is judged.
+
+use jiff::Timestamp;
+
+/// Everything a verdict rests on. What is not known is left at its default.
+#[derive(Clone, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own, and none excludes another"
+)]
+pub struct Evidence<'a> {
+    /// The stream has `cr/*` lines, so a missing `cr/exit` means something.
+    pub supervised: bool,
+    /// The `cr/exit` line; none in a bare stream, or where it is missing.
+    pub exit: Option<ExitFacts<'a>>,
+    /// The last result that counts.
+    pub result: Option<ResultFacts<'a>>,
+    /// `error` of the last synthetic assistant line (`rate_limit`, …).
+    pub assistant_error: Option<&'a str>,
+    /// The last `rate_limit_event`.
+    pub rate_limit: Option<RateLimit>,
+    /// Head and tail of the agent's standard error.
+    pub stderr: &'a str,
+    /// A schema was asked for, and no answer meets it.
+    pub schema_missed: bool,
+    /// The last call of the main thread was denied.
+    pub last_call_denied: bool,
+    /// The agent asked something and got no answer.
+    pub question_open: bool,
+    /// What verification found, where there was one.
+    pub verification: Option<Finding>,
+    /// When the run ended: "resets 3pm" is relative to it.
+    pub now: Option<Timestamp>,
+}
+
+/// How the agent's process ended, as its supervisor saw it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ExitFacts<'a> {
+    /// Why: `exit` and `signal` are the agent's own doing; `timeout`, `idle`,
+    /// `startup`, `tool`, `turn` and `post_result` are clocks; `interrupted`,
+    /// `stdout_closed`, `spawn_failed`, `guardian_died`, `internal` are ours.
+    pub reason: &'a str,
+    /// The agent's exit code, if it had one.
+    pub exit_code: Option<i32>,
+    /// The signal it died by, if it did.
+    pub signal: Option<i32>,
+    /// 125 to 127, if it could not be started.
+    pub spawn_code: Option<u8>,
+    /// The signal that told us to stop.
+    pub interrupted_by: Option<i32>,
+}
+
+/// What the last result line says.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ResultFacts<'a> {
+    /// `is_error`.
+    pub is_error: bool,
+    /// `subtype`; `success` does not mean success.
+    pub subtype: &'a str,
+    /// `terminal_reason`.
+    pub terminal_reason: Option<&'a str>,
+    /// `api_error_status`: the HTTP status of the failed request.
+    pub api_error_status: Option<u64>,
+    /// `api_error_type` or `api_error`.
+    pub api_error: Option<&'a str>,
+    /// `result`, or `errors` joined by newlines.
+    pub text: &'a str,
+}
+
+/// A `rate_limit_event`: the state of a subscription's window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RateLimit {
+    /// `status` is `rejected`: requests are refused.
+    pub rejected: bool,
+    /// `resetsAt`.
+    pub resets_at: Option<Timestamp>,
+}
+
+/// What verification found wrong with a good result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// A commit was required, and there is none.
+    NoCommit,
+    /// Files outside the task's scope were changed.
+    ScopeViolation,
+    /// The check failed.
+    VerifyFailed,
+    /// The work does not merge.
+    Conflict,
+    /// Many turns without progress.
+    Looping,
+}

@@ -1,0 +1,361 @@
+//! Why, and what next: one plain sentence each, for whoever must act.
+
+use crate::fault::Fault;
+use crate::outcome::{Outcome, Retry};
+use crate::{Class, Evidence, Finding};
+use jiff::Timestamp;
+
+/// Why, and what next.
+type Words = (String, String);
+
+/// A sentence is at most this many characters.
+const LONGEST: usize = 200;
+
+/// Agent text is cut here, which leaves room for ours around it.
+const QUOTED: usize = 110;
+
+fn words(why: impl Into<String>, next: impl Into<String>) -> Words {
+    (sentence(why.into()), sentence(next.into()))
+}
+
+fn sentence(text: String) -> String {
+    debug_assert!(text.chars().count() <= LONGEST, "too long: {text}");
+    text
+}
+
+/// The first line of agent text that says something, fit to stand in a
+/// sentence of ours: short, on one line, and without characters that act on a
+/// terminal or hide what they stand next to.
+fn quote(text: &str) -> String {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty());
+    let line = line.unwrap_or_default().trim_end_matches(['.', ' ']);
+    let mut quoted: String = line.chars().take(QUOTED + 1).map(visible).collect();
+    if let Some((cut, _)) = quoted.char_indices().nth(QUOTED) {
+        quoted.truncate(cut);
+        quoted.truncate(quoted.trim_end().len());
+        quoted.push('…');
+    }
+    quoted
+}
+
+fn visible(c: char) -> char {
+    match c {
+        '\t' => ' ',
+        // Directions, joiners, separators, byte order marks and tags.
+        '\u{ad}'
+        | '\u{61c}'
+        | '\u{180e}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e007f}' => char::REPLACEMENT_CHARACTER,
+        c if c.is_control() => char::REPLACEMENT_CHARACTER,
+        c => c,
+    }
+}
+
+/// `head: agent text.`, or `head.` if the agent said nothing.
+fn with(head: &str, text: &str) -> String {
+    match quote(text) {
+        quoted if quoted.is_empty() => format!("{head}."),
+        quoted => format!("{head}: {quoted}."),
+    }
+}
+
+fn utc(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%d %H:%M UTC").to_string()
+}
+
+fn signal_name(signal: i32) -> String {
+    const NAMES: [&str; 15] = [
+        "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
+        "PIPE", "ALRM", "TERM",
+    ];
+    let index = usize::try_from(signal).ok().and_then(|n| n.checked_sub(1));
+    match index.and_then(|n| NAMES.get(n)) {
+        Some(name) => format!("SIG{name}"),
+        None => format!("signal {signal}"),
+    }
+}
+
+pub(crate) fn not_started(code: u8, stderr: &str) -> Words {
+    let why = match code {
+        127 => "The agent's program was not found",
+        126 => "The agent's program cannot be executed",
+        _ => "The agent could not be started",
+    };
+    words(
+        with(why, stderr),
+        "Fix the command: check that the agent is installed, that CR_CLAUDE names it, and that the directory exists.",
+    )
+}
+
+pub(crate) fn stopped(signal: i32) -> Words {
+    let why = match signal {
+        13 => "The run was stopped because the reader of its output left.".to_owned(),
+        signal => format!("The run was interrupted ({}).", signal_name(signal)),
+    };
+    words(
+        why,
+        "Nothing, if that was meant; resume the session to go on with it.",
+    )
+}
+
+pub(crate) fn clock(reason: &str) -> Words {
+    let (why, next) = match reason {
+        "idle" => (
+            "The agent was silent for longer than the idle limit, before a result.",
+            "Retry with a longer --idle-timeout, or find out what it was waiting for.",
+        ),
+        "startup" => (
+            "The agent wrote nothing within the startup limit.",
+            "Retry with a longer --startup-timeout, or run the agent by hand to see what it waits for.",
+        ),
+        "tool" => (
+            "One tool call ran longer than the tool limit, before a result.",
+            "Retry with a longer --tool-timeout, or have the agent run something quicker.",
+        ),
+        "turn" => (
+            "One turn ran longer than the turn limit, before a result.",
+            "Retry with a longer --turn-timeout, or a smaller task.",
+        ),
+        "timeout" => (
+            "The time limit passed before a result.",
+            "Retry with a longer --timeout, or a smaller task.",
+        ),
+        _ => (
+            "The agent ended with code 124: a time limit around it passed before a result.",
+            "Retry with more time in the command that wraps the agent, or a smaller task.",
+        ),
+    };
+    words(why, next)
+}
+
+/// The figure in "Reached maximum number of turns (2)".
+fn figure(text: &str) -> Option<&str> {
+    let inside = text.split_once('(')?.1.split_once(')')?.0;
+    let is_figure = inside
+        .bytes()
+        .all(|b| b.is_ascii_digit() || b"$.,".contains(&b));
+    (is_figure && (1..=16).contains(&inside.len())).then_some(inside)
+}
+
+pub(crate) fn limit(outcome: Outcome, text: &str) -> Words {
+    let (what, flag) = match outcome {
+        Outcome::LimitTurns => ("turns", "--max-turns"),
+        _ => ("money", "--max-budget"),
+    };
+    let why = match figure(text) {
+        Some(figure) => format!("The run reached its limit of {what} ({figure})."),
+        None => format!("The run reached its limit of {what}."),
+    };
+    words(
+        why,
+        format!("Retry with a higher {flag}, or resume the session with one."),
+    )
+}
+
+pub(crate) fn busy(fault: &Fault<'_>, at: Option<Timestamp>) -> Words {
+    let status = status(fault);
+    if fault.class == Class::RateLimit {
+        let why = with(
+            &format!("The account's limit was reached{status}"),
+            fault.text,
+        );
+        let next = match at {
+            Some(at) => format!(
+                "Wait until {}, when the limit resets, then resume.",
+                utc(at)
+            ),
+            None => "Wait some minutes, then resume; no reset time was given.".to_owned(),
+        };
+        return words(why, next);
+    }
+    let (why, next) = match fault.class {
+        Class::Overloaded => (
+            "The service is overloaded",
+            "Wait some minutes, then resume.",
+        ),
+        Class::Server => (
+            "The service failed on its side",
+            "Wait some minutes, then resume.",
+        ),
+        Class::Timeout => (
+            "A request to the service took too long",
+            "Wait a moment, then resume; if it goes on, check the connection.",
+        ),
+        _ => (
+            "The service could not be reached",
+            "Check the connection and any proxy, then resume.",
+        ),
+    };
+    words(with(&format!("{why}{status}"), fault.text), next)
+}
+
+fn status(fault: &Fault<'_>) -> String {
+    match fault.status {
+        Some(status) => format!(" (status {status})"),
+        None => String::new(),
+    }
+}
+
+pub(crate) fn full(fault: &Fault<'_>) -> Words {
+    words(
+        with(
+            "The conversation no longer fits the model's context",
+            fault.text,
+        ),
+        "Start a fresh session with a handoff, or with less input; resuming this one fails again.",
+    )
+}
+
+pub(crate) fn locked_out(fault: &Fault<'_>) -> Words {
+    let status = status(fault);
+    let (why, next) = match fault.class {
+        Class::Billing => (
+            "The account cannot pay",
+            "Stop all runs of this account until a person has added credit or raised the spend limit.",
+        ),
+        _ => (
+            "Authentication was refused",
+            "Stop all runs of this account until a person has logged in (claude /login) or set a valid API key.",
+        ),
+    };
+    words(with(&format!("{why}{status}"), fault.text), next)
+}
+
+pub(crate) fn error(fault: &Fault<'_>, action: &str) -> Words {
+    if fault.schema {
+        let why = with(
+            "The agent never met the schema that was asked for",
+            fault.text,
+        );
+        return words(why, "Retry, or ask for a simpler schema.");
+    }
+    let why = match fault.class {
+        Class::Validation => with(
+            &format!("The request was refused{}", status(fault)),
+            fault.text,
+        ),
+        _ => with(
+            &format!("The agent ended with an error{}", status(fault)),
+            fault.text,
+        ),
+    };
+    let next = match action {
+        "fix" => "Fix what the error names; the same request fails again.",
+        _ => "Retry with the error as context.",
+    };
+    words(why, next)
+}
+
+pub(crate) fn died(signal: i32, had_result: bool) -> Words {
+    let name = signal_name(signal);
+    let when = if had_result {
+        "after its result"
+    } else {
+        "before a result"
+    };
+    let next = match signal {
+        9 => "Resume the session once; if it dies again, look for an out-of-memory kill.",
+        _ => "Resume the session once; if it dies again, find out who sends the signal.",
+    };
+    words(format!("The agent was killed by {name} {when}."), next)
+}
+
+pub(crate) fn failed_silently(code: i32, stderr: &str, retry: &Retry) -> Words {
+    let why = with(
+        &format!("The agent ended with code {code} and no result"),
+        stderr,
+    );
+    let next = match (retry.action, retry.at) {
+        ("wait", Some(at)) => return words(why, format!("Wait until {}, then retry.", utc(at))),
+        ("wait", None) => "Wait some minutes, then retry.",
+        ("retry_with_more_time", _) => "Retry with more time.",
+        ("fresh_session", _) => "Start a fresh session with a handoff, or with less input.",
+        ("stop", _) => {
+            "Stop all runs of this account until a person has seen to the login or the credit."
+        }
+        ("fix", _) => "Fix the command; the same one fails again.",
+        _ => "Retry with the error as context.",
+    };
+    words(why, next)
+}
+
+pub(crate) fn incomplete(evidence: &Evidence<'_>) -> Words {
+    let why = match (&evidence.result, &evidence.exit) {
+        (Some(_), _) => {
+            "The stream has a result but its end is missing: how the agent ended is not known."
+        }
+        (None, Some(exit)) if matches!(exit.reason, "guardian_died" | "internal") => {
+            "The supervisor broke and stopped the agent before a result."
+        }
+        (None, Some(_)) => "The agent ended with code 0 and no result.",
+        (None, None) => "The stream ends without a result.",
+    };
+    words(
+        why,
+        "Resume the session once, after a look at what is already done.",
+    )
+}
+
+pub(crate) fn contradiction(code: i32, stderr: &str) -> Words {
+    let why = format!("The result is good, yet the agent ended with code {code}");
+    words(
+        with(&why, stderr),
+        "Look at the transcript and at the work before you rely on either.",
+    )
+}
+
+pub(crate) fn no_answer() -> Words {
+    words(
+        "A schema was asked for, and no answer meets it.",
+        "Retry, or ask for a simpler schema.",
+    )
+}
+
+pub(crate) fn question_open() -> Words {
+    words(
+        "The agent asked a question and ended without an answer.",
+        "Answer the question, then resume the session.",
+    )
+}
+
+pub(crate) fn last_call_denied() -> Words {
+    words(
+        "The last tool call was denied, so the work is not finished.",
+        "Permit the tool (--allowed-tools, --permission-mode), then resume the session.",
+    )
+}
+
+pub(crate) fn verification(finding: Finding) -> Words {
+    let (why, next) = match finding {
+        Finding::NoCommit => (
+            "The run says it is done, but there is no new commit.",
+            "Retry, and say that the work must be committed.",
+        ),
+        Finding::ScopeViolation => (
+            "Files outside the task's scope were changed.",
+            "Retry with the list of those files, or widen the scope.",
+        ),
+        Finding::VerifyFailed => (
+            "The check failed on the finished work.",
+            "Retry with the output of the check as context.",
+        ),
+        Finding::Conflict => (
+            "The finished work conflicts with what was merged before it.",
+            "Retry from the merged state, with the conflict as context.",
+        ),
+        Finding::Looping => (
+            "The agent took many turns without progress.",
+            "Retry with a smaller task, or with what it was stuck on as context.",
+        ),
+    };
+    words(why, next)
+}
+
+pub(crate) fn success() -> Words {
+    words("The run ended with a good result.", "Nothing.")
+}
