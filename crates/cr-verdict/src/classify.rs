@@ -59,13 +59,22 @@ impl Class {
     }
 }
 
-/// No error message says more than this; what follows is a dump of something.
-const LONGEST: usize = 64 * 1024;
+/// A longer text is a dump of something; what happened is said at its ends.
+const LONGEST: usize = 16 * 1024;
+
+fn ends(text: &str) -> String {
+    if text.len() <= LONGEST {
+        return plain(text);
+    }
+    let head = &text[..text.floor_char_boundary(LONGEST / 2)];
+    let tail = &text[text.ceil_char_boundary(text.len() - LONGEST / 2)..];
+    plain(head) + "\n" + &plain(tail)
+}
 
 /// Says what an error text speaks of. Only for text that is known to be an
 /// error: an answer about rate limits is not one.
 pub fn classify(text: &str) -> Class {
-    let words = words(&text[..text.floor_char_boundary(LONGEST)]);
+    let words = ends(text);
     PHRASES
         .iter()
         .find(|(class, phrases)| {
@@ -155,12 +164,12 @@ const RATE_LIMIT: [&str; 21] = [
 
 const AUTH: [&str; 23] = [
     "invalid api key",
-    "invalid x-api-key",
+    "invalid x api key",
     "invalid bearer token",
     "api key not found",
     "missing api key",
     "not logged in",
-    "run /login",
+    "run login",
     "please log in",
     "failed to authenticate",
     "authentication failed",
@@ -254,7 +263,7 @@ const VALIDATION: [&str; 21] = [
     "session id",
     "unknown option",
     "must be provided",
-    "when using --print",
+    "when using print",
     "cannot be used with",
     "also needs",
     "expected message role",
@@ -262,60 +271,46 @@ const VALIDATION: [&str; 21] = [
     "input exceeds",
 ];
 
-/// A word, and whether only blanks and hyphens are before it.
-struct Word<'a> {
-    text: &'a str,
-    joined: bool,
-}
-
-fn words(text: &str) -> Vec<Word<'_>> {
+/// The words of `text` in lower case, each between two blanks. What is more
+/// than blanks, hyphens and slashes between two words is a line break there, so
+/// that no phrase reaches over it.
+fn plain(text: &str) -> String {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let mut words = Vec::new();
+    let mut plain = String::with_capacity(text.len() + 2);
     let mut rest = text;
     while let Some(start) = rest.find(is_part) {
         let (gap, tail) = rest.split_at(start);
+        if gap.contains(|c| !matches!(c, ' ' | '\t' | '-' | '/')) {
+            plain.push_str(" \n");
+        }
         let end = tail.find(|c| !is_part(c)).unwrap_or(tail.len());
-        words.push(Word {
-            text: &tail[..end],
-            joined: gap.chars().all(|c| matches!(c, ' ' | '\t' | '-' | '/')),
-        });
+        plain.push(' ');
+        plain.push_str(&tail[..end]);
         rest = &tail[end..];
     }
+    plain.push(' ');
+    plain.make_ascii_lowercase();
+    plain
+}
+
+/// Whether `words` contain `phrase`, not as a part of longer words.
+fn has(words: &str, phrase: &str) -> bool {
     words
-}
-
-fn has(words: &[Word<'_>], phrase: &str) -> bool {
-    (0..words.len()).any(|at| starts(&words[at..], phrase))
-}
-
-/// Whether `words` begin with `phrase`.
-fn starts(words: &[Word<'_>], phrase: &str) -> bool {
-    let mut here = words.iter();
-    let wanted = phrase
-        .split([' ', '-', '/'])
-        .filter(|word| !word.is_empty());
-    wanted.enumerate().all(|(n, wanted)| {
-        here.next()
-            .is_some_and(|word| (n == 0 || word.joined) && word.text.eq_ignore_ascii_case(wanted))
-    })
+        .match_indices(phrase)
+        .any(|(at, _)| words[..at].ends_with(' ') && words[at + phrase.len()..].starts_with(' '))
 }
 
 /// "You've hit your limit", "… your weekly limit", "… your Opus 4 limit".
-fn hit_a_limit(words: &[Word<'_>]) -> bool {
-    (0..words.len()).any(|at| {
-        let here = &words[at..];
-        (starts(here, "hit your") || starts(here, "reached your"))
-            && here
-                .iter()
-                .skip(2)
-                .take(4)
-                .any(|word| word.text.eq_ignore_ascii_case("limit"))
+fn hit_a_limit(words: &str) -> bool {
+    [" hit your ", " reached your "].iter().any(|begin| {
+        let mut after = words.split(begin).skip(1);
+        after.any(|rest| rest.split(' ').take(4).any(|word| word == "limit"))
     })
 }
 
 /// A number counts as an HTTP status only where the text calls it one: it may
 /// as well be a line number.
-fn status(words: &[Word<'_>]) -> Option<Class> {
+fn status(words: &str) -> Option<Class> {
     const BEFORE: [&str; 9] = [
         "http",
         "status",
@@ -327,19 +322,36 @@ fn status(words: &[Word<'_>]) -> Option<Class> {
         "rejected",
         "returned",
     ];
-    let is = |word: &Word<'_>, names: &[&str]| {
-        names
-            .iter()
-            .any(|name| word.text.eq_ignore_ascii_case(name))
-    };
+    let words: Vec<&str> = words.split_whitespace().collect();
     (0..words.len()).find_map(|at| {
-        let number = words[at].text;
-        let before = &words[..at];
-        let named = before.last().is_some_and(|word| is(word, &BEFORE))
+        let (before, number) = (&words[..at], words[at]);
+        let named = before.last().is_some_and(|word| BEFORE.contains(word))
             // HTTP/1.1 429
-            || before.iter().rev().take(3).any(|word| is(word, &["http"]))
+            || before.iter().rev().take(3).any(|word| *word == "http")
             || words.len() == 1;
         let three = number.len() == 3 && number.bytes().all(|b| b.is_ascii_digit());
         (named && three).then(|| Class::of_status(number.parse().ok()?))?
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_phrase_is_written_as_texts_are_compared() {
+        for (class, phrases) in PHRASES {
+            for phrase in phrases {
+                assert_eq!(plain(phrase), format!(" {phrase} "), "{class:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_read_at_both_ends() {
+        let dump = "x ".repeat(LONGEST);
+        assert_eq!(classify(&format!("rate limit {dump}")), Class::RateLimit);
+        assert_eq!(classify(&format!("{dump} rate limit")), Class::RateLimit);
+        assert_eq!(classify(&format!("{dump} rate limit {dump}")), Class::Logic);
+    }
 }

@@ -318,3 +318,51 @@ fn weekday(word: &str) -> Option<Weekday> {
     let days = i8::try_from(named(word, &DAYS)? + 1).ok()?;
     Weekday::from_monday_one_offset(days).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokyo() -> TimeZone {
+        TimeZone::get("Asia/Tokyo").expect("a zone")
+    }
+
+    #[test]
+    fn without_a_zone_in_the_text_the_local_one_counts() {
+        // 19:00 in Tokyo.
+        let now = "2026-11-18T10:00:00Z".parse().ok();
+        let cases = [
+            ("resets 8pm", "2026-11-18T11:00:00Z"),
+            ("reset at 7pm", "2026-11-19T10:00:00Z"),
+            ("You've hit your limit · resets 3pm", "2026-11-19T06:00:00Z"),
+            ("resets 3pm (unless you upgrade)", "2026-11-19T06:00:00Z"),
+            (
+                "Weekly limit reached ∙ resets Mon 12:00am",
+                "2026-11-22T15:00:00Z",
+            ),
+            ("resets 8pm (UTC)", "2026-11-18T20:00:00Z"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(find(text, now, tokyo), expected.parse().ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn without_a_clock_only_a_complete_moment_counts() {
+        let complete = [
+            ("reached|1700000000", "2023-11-14T22:13:20Z"),
+            ("resets Dec 5, 2026, 3pm", "2026-12-05T06:00:00Z"),
+        ];
+        for (text, expected) in complete {
+            assert_eq!(find(text, None, tokyo), expected.parse().ok(), "{text}");
+        }
+        for text in [
+            "resets 3pm",
+            "resets Dec 5, 3pm",
+            "resets Mon",
+            "resets in 3h",
+        ] {
+            assert_eq!(find(text, None, tokyo), None, "{text}");
+        }
+    }
+}

@@ -27,7 +27,11 @@ fn sentence(text: String) -> String {
 /// sentence of ours: short, on one line, and without characters that act on a
 /// terminal or hide what they stand next to.
 fn quote(text: &str) -> String {
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty());
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    // A warning is seldom the reason; it stands in for one that is not given.
+    let line = lines()
+        .find(|line| !is_warning(line))
+        .or_else(|| lines().next());
     let line = line.unwrap_or_default().trim_end_matches(['.', ' ']);
     let mut quoted: String = line.chars().take(QUOTED + 1).map(visible).collect();
     if let Some((cut, _)) = quoted.char_indices().nth(QUOTED) {
@@ -36,6 +40,11 @@ fn quote(text: &str) -> String {
         quoted.push('…');
     }
     quoted
+}
+
+fn is_warning(line: &str) -> bool {
+    let head = line.get(..7);
+    head.is_some_and(|head| head.eq_ignore_ascii_case("warning"))
 }
 
 fn visible(c: char) -> char {

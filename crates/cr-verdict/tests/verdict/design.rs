@@ -351,6 +351,29 @@ fn without_a_result_the_code_fails_and_stderr_says_how() {
 }
 
 #[test]
+fn the_reason_is_looked_for_behind_the_warnings() {
+    let why = |stderr| {
+        judge(&Evidence {
+            exit: Some(exit("exit", 1)),
+            stderr,
+            ..silent()
+        })
+        .why
+    };
+    let both = why("Warning: no stdin data received in 3s\nError: no prompt.\n");
+    assert_eq!(
+        both,
+        "The agent ended with code 1 and no result: Error: no prompt."
+    );
+    let only = why("\nwarning: odd\n");
+    assert_eq!(
+        only,
+        "The agent ended with code 1 and no result: warning: odd."
+    );
+    assert_eq!(why(" \n"), "The agent ended with code 1 and no result.");
+}
+
+#[test]
 fn no_result_otherwise_is_incomplete() {
     let expected = is(Outcome::Incomplete, 6, Some(Network), "resume");
     let warned = Evidence {
