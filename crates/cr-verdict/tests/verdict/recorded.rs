@@ -174,7 +174,7 @@ fn the_event_says_when_a_limit_is_lifted_before_the_text_does() {
         }),
         ..bare(ResultFacts {
             is_error: true,
-            text: "You've hit your limit · resets 12pm (America/Edmonton)",
+            text: "You've hit your limit · resets 12pm (America/Phoenix)",
             ..success()
         })
     };
