@@ -29,11 +29,14 @@ fn sentence(text: String) -> String {
 fn quote(text: &str) -> String {
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     // A warning is seldom the reason; it stands in for one that is not given.
-    let line = lines()
-        .find(|line| !is_warning(line))
-        .or_else(|| lines().next());
-    let line = line.unwrap_or_default().trim_end_matches(['.', ' ']);
-    let mut quoted: String = line.chars().take(QUOTED + 1).map(visible).collect();
+    let first = lines().position(|line| !is_warning(line)).unwrap_or(0);
+    let mut lines = lines().skip(first);
+    let line = lines.next().unwrap_or_default();
+    // "Invalid configuration:" is told on the next line.
+    let more = lines.next().filter(|_| line.ends_with(':'));
+    let whole = [line, " ", more.unwrap_or_default()].concat();
+    let whole = whole.trim_end_matches(['.', ':', ' ']);
+    let mut quoted: String = whole.chars().take(QUOTED + 1).map(visible).collect();
     if let Some((cut, _)) = quoted.char_indices().nth(QUOTED) {
         quoted.truncate(cut);
         quoted.truncate(quoted.trim_end().len());
@@ -69,6 +72,7 @@ fn visible(c: char) -> char {
 fn with(head: &str, text: &str) -> String {
     match quote(text) {
         quoted if quoted.is_empty() => format!("{head}."),
+        quoted if quoted.ends_with('…') => format!("{head}: {quoted}"),
         quoted => format!("{head}: {quoted}."),
     }
 }

@@ -70,7 +70,7 @@ fn without_a_result_the_code_fails_and_stderr_says_how() {
 
 #[test]
 fn the_reason_is_looked_for_behind_the_warnings() {
-    let why = |stderr| {
+    let why = |stderr: &str| {
         judge(&Evidence {
             exit: Some(exit("exit", 1)),
             stderr,
@@ -83,6 +83,13 @@ fn the_reason_is_looked_for_behind_the_warnings() {
         both,
         "The agent ended with code 1 and no result: Error: no prompt."
     );
+    let two = why("Error: Invalid MCP configuration:\nMCP config file not found: x.json\n");
+    assert!(
+        two.ends_with("Invalid MCP configuration: MCP config file not found: x.json."),
+        "{two}"
+    );
+    let long = why(&"word ".repeat(100));
+    assert!(long.ends_with("word…"), "{long}");
     let only = why("\nwarning: odd\n");
     assert_eq!(
         only,
