@@ -229,6 +229,53 @@ fn a_rejected_window_explains_an_error_that_nothing_else_does() {
 }
 
 #[test]
+fn any_field_that_means_failure_is_enough() {
+    let quiet = ResultFacts {
+        is_error: false,
+        ..success()
+    };
+    let failed = is(Outcome::Failed, 1, Some(Logic), "retry");
+    let subtype = ResultFacts {
+        subtype: "error_during_execution",
+        ..quiet
+    };
+    check("subtype", &bare(subtype), failed);
+    let reason = ResultFacts {
+        terminal_reason: Some("model_error"),
+        ..quiet
+    };
+    check("reason", &bare(reason), failed);
+    let status = ResultFacts {
+        api_error_status: Some(529),
+        ..quiet
+    };
+    let expected = is(Outcome::Overloaded, 75, Some(RateLimit), "wait");
+    check("status", &bare(status), expected);
+    let turns = ResultFacts {
+        terminal_reason: Some("max_turns"),
+        ..quiet
+    };
+    let expected = is(
+        Outcome::LimitTurns,
+        3,
+        Some(Validation),
+        "retry_with_more_turns",
+    );
+    check("turns", &bare(turns), expected);
+    let money = ResultFacts {
+        terminal_reason: Some("budget_exhausted"),
+        ..quiet
+    };
+    let expected = is(
+        Outcome::LimitBudget,
+        3,
+        Some(Validation),
+        "retry_with_more_budget",
+    );
+    check("money", &bare(money), expected);
+}
+
+#[test]
 fn a_schema_that_was_never_met_is_worth_a_retry() {
     let never = bare(error_of("error_max_structured_output_retries", ""));
     check(

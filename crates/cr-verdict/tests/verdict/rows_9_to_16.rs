@@ -6,7 +6,13 @@ use cr_verdict::{Evidence, Finding, Outcome, ResultFacts, judge};
 
 #[test]
 fn a_death_by_a_signal_is_not_hidden_by_a_good_result() {
-    for (number, code) in [(9, 137), (15, 143), (11, 139), (34, 162)] {
+    let signals = [
+        (9, 137, "SIGKILL"),
+        (15, 143, "SIGTERM"),
+        (11, 139, "SIGSEGV"),
+        (34, 162, "signal 34"),
+    ];
+    for (number, code, name) in signals {
         let evidence = Evidence {
             exit: Some(signal("signal", number)),
             ..silent()
@@ -14,6 +20,11 @@ fn a_death_by_a_signal_is_not_hidden_by_a_good_result() {
         let expected = is(Outcome::Killed, code, Some(Logic), "resume");
         let verdict = check("no result", &evidence, expected);
         assert!(verdict.killed && verdict.incomplete);
+        assert!(
+            verdict.why.contains(&format!(" {name} ")),
+            "{}",
+            verdict.why
+        );
         let evidence = Evidence {
             result: Some(success()),
             ..evidence
