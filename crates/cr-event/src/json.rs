@@ -451,6 +451,14 @@ impl<'a> Raw<'a> {
         Self(bytes)
     }
 
+    /// The value that `bytes` hold, if they hold one.
+    pub fn of(bytes: &'a [u8]) -> Option<Self> {
+        let mut cursor = Cursor::new(bytes);
+        let value = cursor.raw().ok()?;
+        cursor.end().ok()?;
+        Some(value)
+    }
+
     /// The bytes of the value.
     pub fn bytes(self) -> &'a [u8] {
         self.0

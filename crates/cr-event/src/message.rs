@@ -11,8 +11,8 @@ pub struct Message<'a> {
     pub model: Option<Text<'a>>,
     /// Set once the call is over; only then is the output count final.
     pub stop_reason: Option<Text<'a>>,
-    /// What the call used; the same on every line of one message.
-    pub usage: Option<Usage>,
+    /// What the call used, for [`Message::usage`].
+    pub raw_usage: Option<Raw<'a>>,
     /// What was said.
     pub content: Content<'a>,
 }
@@ -109,10 +109,11 @@ impl Usage {
         }
     }
 
-    /// Reads a `usage` object; the spellings of every version are known.
-    pub fn parse(cursor: &mut Cursor<'_>) -> Result<Self, Malformed> {
+    /// Reads a `usage` object as far as it goes; the spellings of every version
+    /// are known.
+    pub fn of(raw: Raw<'_>) -> Self {
         let mut usage = Self::default();
-        cursor.object(|cursor, key| {
+        let _ = Cursor::new(raw.bytes()).object(|cursor, key| {
             let count = match key {
                 b"input_tokens" | b"inputTokens" => &mut usage.input,
                 b"output_tokens" | b"outputTokens" => &mut usage.output,
@@ -126,8 +127,8 @@ impl Usage {
             };
             *count = cursor.raw()?.u64().unwrap_or(0);
             Ok(())
-        })?;
-        Ok(usage)
+        });
+        usage
     }
 }
 
@@ -140,7 +141,7 @@ impl<'a> Message<'a> {
                 b"id" => message.id = cursor.text()?,
                 b"model" => message.model = cursor.text()?,
                 b"stop_reason" => message.stop_reason = cursor.text()?,
-                b"usage" => message.usage = Some(Usage::parse(cursor)?),
+                b"usage" => message.raw_usage = Some(cursor.raw()?),
                 b"content" => message.content = Content::parse(cursor)?,
                 _ => cursor.skip()?,
             }
@@ -155,6 +156,11 @@ impl<'a> Message<'a> {
             Content::Blocks(blocks) => blocks,
             Content::Nothing | Content::Text(_) => &[],
         }
+    }
+
+    /// What the call used; the same on every line of one message.
+    pub fn usage(&self) -> Option<Usage> {
+        self.raw_usage.map(Usage::of)
     }
 
     /// Whether no model spoke: an error or an answer of the CLI itself.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::json::{Cursor, Raw, Text};
+use crate::json::{Raw, Text};
 use crate::message::Usage;
 
 /// A `result` line.
@@ -83,8 +83,7 @@ impl<'a> TurnEnd<'a> {
 
     /// Usage of this turn's main thread.
     pub fn usage(&self) -> Option<Usage> {
-        let usage = self.line.get("usage")?;
-        Usage::parse(&mut Cursor::new(usage.bytes())).ok()
+        self.line.get("usage").map(Usage::of)
     }
 
     /// Usage by model since the process, or the session, began.
@@ -109,7 +108,7 @@ pub fn by_model(object: Raw<'_>) -> Vec<ModelUsage<'_>> {
     let models = object.fields().into_iter();
     let models = models.map(|(model, value)| ModelUsage {
         model,
-        usage: Usage::parse(&mut Cursor::new(value.bytes())).unwrap_or_default(),
+        usage: Usage::of(value),
         cost_usd: value.get("costUSD").and_then(Raw::f64),
         context_window: value.get("contextWindow").and_then(Raw::u64),
         max_output: value.get("maxOutputTokens").and_then(Raw::u64),

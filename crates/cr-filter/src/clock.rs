@@ -1,5 +1,7 @@
 //! The time of a line: the event's own, else the last one known.
 
+use std::cell::OnceCell;
+
 use cr_event::Text;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -20,7 +22,7 @@ pub enum Time {
 #[derive(Debug)]
 pub(crate) struct Clock {
     source: Time,
-    zone: TimeZone,
+    zone: OnceCell<TimeZone>,
     /// Whether lines arrive as they happen.
     live: bool,
     last: Option<Timestamp>,
@@ -34,11 +36,16 @@ impl Clock {
         let shown = (i64::MIN, String::new());
         Self {
             source,
-            zone: TimeZone::system(),
+            zone: OnceCell::new(),
             live,
             last: None,
             shown,
         }
+    }
+
+    /// The local zone, found when it is first asked for.
+    fn zone(&self) -> TimeZone {
+        self.zone.get_or_init(local_zone).clone()
     }
 
     /// Takes note of an event's own time.
@@ -68,10 +75,7 @@ impl Clock {
         };
         let second = at.as_second();
         if self.shown.0 != second {
-            let text = at
-                .to_zoned(self.zone.clone())
-                .strftime("[%H:%M:%S] ")
-                .to_string();
+            let text = at.to_zoned(self.zone()).strftime("[%H:%M:%S] ").to_string();
             self.shown = (second, text);
         }
         out.push_str(&self.shown.1);
@@ -80,10 +84,8 @@ impl Clock {
     /// A moment in the local zone, short: the time of day, with the date where
     /// it is another day.
     pub(crate) fn local(&self, at: Timestamp) -> String {
-        let moment = at.to_zoned(self.zone.clone());
-        let today = self
-            .last
-            .map(|last| last.to_zoned(self.zone.clone()).date());
+        let moment = at.to_zoned(self.zone());
+        let today = self.last.map(|last| last.to_zoned(self.zone()).date());
         let format = if today == Some(moment.date()) {
             "%H:%M"
         } else {
@@ -91,4 +93,15 @@ impl Clock {
         };
         moment.strftime(format).to_string()
     }
+}
+
+/// The zone of this machine. Where nothing names another it is read from its
+/// own file: to search the database for its name would cost more than a run.
+fn local_zone() -> TimeZone {
+    if std::env::var_os("TZ").is_some() {
+        return TimeZone::system();
+    }
+    let file = std::fs::read("/etc/localtime").ok();
+    let zone = file.and_then(|data| TimeZone::tzif("local", &data).ok());
+    zone.unwrap_or_else(TimeZone::system)
 }

@@ -19,6 +19,9 @@ const MAKERS: [&str; 7] = [
 
 /// Whether the output of `command` may report a commit.
 pub(crate) fn may_commit(command: &str) -> bool {
+    if memchr::memmem::find(command.as_bytes(), b"git").is_none() {
+        return false;
+    }
     let word = |w: &str| {
         let mut parts = command.split(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_'));
         parts.any(|part| part == w)

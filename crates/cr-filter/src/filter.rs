@@ -67,7 +67,12 @@ pub fn run_on(
     };
     let mut filter = Filter::new(args, source, sink, Out::new(out));
     filter.header()?;
-    let read = filter.all(&mut Lines::new(input));
+    let mut lines = Lines::new(input);
+    // Whether a dropped line was a whole one shows in the statistics only.
+    if args.stats {
+        lines = lines.judged();
+    }
+    let read = filter.all(&mut lines);
     let ended = filter.end();
     let line = format!("cr-filter: {}\n", filter.stats);
     if args.stats {
@@ -160,7 +165,7 @@ impl<'a, W: Write> Filter<'a, W> {
                 }
             };
             self.stats.count(match fate {
-                Fate::Dropped if !lines.is_object() => Fate::BadJson,
+                Fate::Dropped if self.args.stats && !lines.is_object() => Fate::BadJson,
                 fate => fate,
             });
         }

@@ -9,7 +9,7 @@ use crate::{commit, ours, system, tools};
 
 /// Bytes of words that are decoded: enough to show, and to see a secret that
 /// the cut would fall into.
-const DECODED: usize = 1024;
+const DECODED: usize = 800;
 /// Words no longer than this are chatter, unless they are the last.
 const CHATTER: usize = 20;
 
@@ -18,8 +18,8 @@ const CHATTER: usize = 20;
 pub(crate) struct Narrator {
     threads: Threads,
     pub(crate) session: String,
-    /// Tokens in the main thread's context, and the model that holds them.
-    context: Option<(u64, String)>,
+    /// The main thread's last usage, unread, and the model it is of.
+    context: (Vec<u8>, String),
     /// Whether the turn's error was told already, by a line of its own.
     told: bool,
     /// Words too short to show, in case they are the last.
@@ -97,11 +97,7 @@ impl Narrator {
         };
         let depth = self.threads.depth(event);
         if depth == 0 && !message.is_synthetic() {
-            let model = message.model.map(Text::decode).unwrap_or_default();
-            let used = message.usage.map(cr_event::Usage::context);
-            self.context = used
-                .map(|used| (used, model.into_owned()))
-                .or(self.context.take());
+            self.remember(message);
         }
         if message.is_synthetic() && event.line.get("error").is_some() {
             self.failure(event, message);
@@ -115,6 +111,23 @@ impl Narrator {
                     self.block(block, depth);
                 }
             }
+        }
+    }
+
+    /// Keeps a call's usage for the end of the turn; there is room already.
+    fn remember(&mut self, message: &Message<'_>) {
+        let (usage, model) = &mut self.context;
+        if let Some(raw) = message.raw_usage {
+            usage.clear();
+            usage.extend_from_slice(raw.bytes());
+        }
+        let name = message.model.map(Text::bytes).unwrap_or_default();
+        if model.as_bytes() != name {
+            *model = message
+                .model
+                .map(Text::decode)
+                .unwrap_or_default()
+                .into_owned();
         }
     }
 
@@ -164,7 +177,7 @@ impl Narrator {
         let shown = tools::describe(call);
         let command = || {
             let command = call.input?.get("command")?.text()?;
-            Some(commit::may_commit(&command.decode()))
+            Some(commit::may_commit(&command.prefix(64 << 10)))
         };
         let is_shell = shown.label == "Bash";
         let may_commit = is_shell && command().unwrap_or(false);
@@ -287,7 +300,8 @@ impl Narrator {
 
     /// `context 31% of 200000`, once the size of the window is known.
     fn context_share(&self, end: &TurnEnd<'_>) -> Option<String> {
-        let (used, model) = self.context.as_ref()?;
+        let (usage, model) = &self.context;
+        let used = cr_event::Usage::of(cr_event::Raw::of(usage)?).context();
         let models = end.model_usage()?;
         let named = |m: &&cr_event::ModelUsage<'_>| {
             let name = m.model.decode();
@@ -298,7 +312,7 @@ impl Narrator {
             .find(named)?
             .context_window
             .filter(|&w| w > 0)?;
-        let percent = u128::from(*used) * 100 / u128::from(window);
+        let percent = u128::from(used) * 100 / u128::from(window);
         Some(format!("context {percent}% of {window}"))
     }
 }

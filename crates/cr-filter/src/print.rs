@@ -32,12 +32,8 @@ impl Printer {
         let colon = line.len();
         if !note.text.is_empty() || note.label == "Bash" {
             line.push_str(": ");
-            // A little more than is shown: the cut must not hide what makes a
-            // secret one.
-            let (text, longer) = first_chars(&note.text, note.most.saturating_add(512));
-            let text = self.redactor.redact(text);
+            let text = self.redactor.redact(&note.text);
             let (text, more) = first_chars(&text, note.most);
-            let more = more || longer;
             sanitize(text, &mut line);
             line.push_str(if more { "..." } else { "" });
         }

@@ -152,7 +152,7 @@ impl Rows {
             return None;
         }
         self.last_message = id.to_vec();
-        message.usage
+        message.usage()
     }
 
     fn say(&mut self, kind: &'static str, words: Text<'_>, row: &Row, usage: Option<Usage>) {

@@ -9,9 +9,9 @@ const COMMAND: usize = 80;
 /// Characters of a description, and of arguments nobody taught us to read.
 const OTHER: usize = 60;
 
-/// Bytes of an argument that are looked at: paths have a limit, and a command
-/// that is longer is not read to its end by anybody.
-const LONGEST: usize = 4096;
+/// Bytes of an argument that are looked at: a path that is longer is cut, a
+/// command that is longer is not read to its end by anybody.
+const LONGEST: usize = 1024;
 
 /// How a call is shown: `label: target`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(crate) fn describe(call: &ToolUse<'_>) -> Call {
             field(input, &["notebook_path", "file_path"], "unknown"),
             LONGEST,
         ),
-        "Bash" => ("Bash", field(input, &["command"], ""), COMMAND),
+        "Bash" => ("Bash", command(input), COMMAND),
         "Grep" | "Glob" => ("Search", field(input, &["pattern"], "unknown"), LONGEST),
         "Task" | "Agent" => ("Subagent", field(input, &["description"], "task"), OTHER),
         "WebFetch" => ("Fetch", field(input, &["url"], "unknown"), LONGEST),
@@ -73,6 +73,15 @@ fn field(input: Option<Raw<'_>>, keys: &[&str], missing: &str) -> String {
         || missing.to_owned(),
         |text| text.prefix(LONGEST).into_owned(),
     )
+}
+
+/// The start of a command, and some more: the cut must not hide what makes a
+/// secret one.
+fn command(input: Option<Raw<'_>>) -> String {
+    let found = input.and_then(|input| input.get("command")?.text());
+    found.map_or_else(String::new, |text| {
+        text.prefix(COMMAND * 4 + 256).into_owned()
+    })
 }
 
 /// The arguments as they were written.

@@ -3,6 +3,8 @@
 
 use std::io::{self, ErrorKind, Read};
 
+use memchr::memchr;
+
 use crate::scan::{End, Scan};
 
 /// Longest line that is held in memory unless a tool is told otherwise: 64 MiB.
@@ -10,6 +12,9 @@ pub const MAX_LINE: usize = 64 << 20;
 
 /// Size of the buffer; a line that does not fit is [`Line::Long`] at first.
 const BUFFER: usize = 128 << 10;
+
+/// Some programs begin a text with this.
+const MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// What [`Lines::next`] found.
 #[derive(Debug, PartialEq, Eq)]
@@ -43,7 +48,10 @@ pub struct Lines<R> {
     /// Unread bytes are `buf[start..end]`; the rest is spare room.
     start: usize,
     end: usize,
-    scan: Scan,
+    /// Frames lines and judges them; without it they are only framed.
+    scan: Option<Scan>,
+    /// Bytes after `start` that hold no newline, where nothing is judged.
+    scanned: usize,
     /// The end of the next line, once it is known.
     found: Option<End>,
     /// Whether the line last returned is one whole object.
@@ -60,12 +68,21 @@ impl<R: Read> Lines<R> {
             buf: vec![0; BUFFER],
             start: 0,
             end: 0,
-            scan: Scan::new(),
+            scan: None,
+            scanned: 0,
             found: None,
             whole: false,
             limit: MAX_LINE,
             number: 0,
         }
+    }
+
+    /// Also tells whether each line is one whole object, by
+    /// [`Lines::is_object`]. It costs about an instruction a byte.
+    #[must_use]
+    pub fn judged(mut self) -> Self {
+        self.scan = Some(Scan::new());
+        self
     }
 
     /// Holds no line longer than `bytes`: [`Lines::whole`] then says `None`.
@@ -82,7 +99,7 @@ impl<R: Read> Lines<R> {
 
     /// Whether the line last returned, once all of it was, is a JSON object by
     /// its brackets, with nothing but blanks around it. What is inside is not
-    /// looked at.
+    /// looked at. Only [`Lines::judged`] lines can be.
     pub fn is_object(&self) -> bool {
         self.whole
     }
@@ -146,10 +163,14 @@ impl<R: Read> Lines<R> {
                 return Ok(true);
             }
             // What was not looked at yet stays for the next round.
-            let scanned = self.scan.scanned(&self.buf[..self.end]);
+            let mut scanned = self.end;
+            if let Some(scan) = &mut self.scan {
+                scanned = scan.scanned(&self.buf[..self.end]);
+                scan.settle(&self.buf, scanned);
+            }
             part(&self.buf[self.start..scanned]);
-            self.scan.settle(&self.buf, scanned);
             self.start = scanned;
+            self.scanned = 0;
             if self.fill()? == 0 {
                 self.number -= 1;
                 if let Some(last) = self.rest() {
@@ -166,14 +187,31 @@ impl<R: Read> Lines<R> {
     #[inline]
     fn find(&mut self) -> Option<End> {
         if self.found.is_none() {
-            self.found = self.scan.next(&self.buf[..self.end]);
+            self.found = match &mut self.scan {
+                Some(scan) => scan.next(&self.buf[..self.end]),
+                None => self.newline(),
+            };
         }
         self.found
     }
 
+    /// The next newline, and nothing else.
+    fn newline(&mut self) -> Option<End> {
+        let unread = &self.buf[self.start..self.end];
+        let newline = memchr(b'\n', &unread[self.scanned..]);
+        let newline = newline.map(|at| self.start + self.scanned + at);
+        self.scanned = if newline.is_some() { 0 } else { unread.len() };
+        newline.map(|newline| End {
+            newline,
+            object: None,
+        })
+    }
+
     /// Whether the line at hand begins like an object.
     fn begins_object(&self) -> bool {
-        const MARK: &[u8] = b"\xEF\xBB\xBF";
+        if self.scan.is_none() {
+            return false;
+        }
         let line = &self.buf[self.start..self.end];
         // At the first byte in all but odd cases.
         let mut bytes = line.strip_prefix(MARK).unwrap_or(line).iter();
@@ -197,14 +235,23 @@ impl<R: Read> Lines<R> {
         }
         self.number += 1;
         let line = self.start..self.end;
-        let end = self.scan.finish(&self.buf[..self.end]);
+        let scan = self.scan.as_mut();
+        let end = scan.map(|scan| scan.finish(&self.buf[..self.end]));
         self.start = self.end;
-        self.judge(end);
+        self.scanned = 0;
+        self.judge(end.unwrap_or(End {
+            newline: self.end,
+            object: None,
+        }));
         Some(&self.buf[line])
     }
 
     /// Settles whether the line that ends at `end` is one object.
+    #[inline]
     fn judge(&mut self, end: End) {
+        if !self.whole {
+            return;
+        }
         let after = end.object.map(|object| &self.buf[object..end.newline]);
         self.whole &= after.is_some_and(|after| after.trim_ascii().is_empty());
     }
@@ -213,7 +260,9 @@ impl<R: Read> Lines<R> {
     fn fill(&mut self) -> io::Result<usize> {
         if self.start > 0 {
             self.buf.copy_within(self.start..self.end, 0);
-            self.scan.slide(self.start);
+            if let Some(scan) = &mut self.scan {
+                scan.slide(self.start);
+            }
             self.end -= self.start;
             self.start = 0;
             if self.end < BUFFER && self.buf.len() > BUFFER {
@@ -263,8 +312,7 @@ mod tests {
         }
     }
 
-    fn all(input: impl Read, limit: usize) -> Vec<String> {
-        let mut lines = Lines::new(input).limit(limit);
+    fn all<R: Read>(mut lines: Lines<R>) -> Vec<String> {
         let mut found = Vec::new();
         loop {
             let text = match lines.next().expect("read") {
@@ -311,7 +359,15 @@ mod tests {
                 step,
                 interrupted: false,
             };
-            assert_eq!(all(trickle, 4 * BUFFER), expected, "step {step}");
+            let lines = Lines::new(trickle).limit(4 * BUFFER);
+            assert_eq!(all(lines), expected, "step {step}");
+            let trickle = Trickle {
+                bytes: &input,
+                step,
+                interrupted: false,
+            };
+            let lines = Lines::new(trickle).limit(4 * BUFFER).judged();
+            assert_eq!(all(lines), expected, "judged, step {step}");
         }
     }
 
@@ -322,7 +378,7 @@ mod tests {
             step,
             interrupted: false,
         };
-        let mut lines = Lines::new(trickle);
+        let mut lines = Lines::new(trickle).judged();
         let mut found = Vec::new();
         loop {
             match lines.next().expect("read") {

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use aho_corasick::AhoCorasick;
 use memchr::memmem::Finder;
 
 /// A value shorter than this is a word and not a secret.
@@ -25,6 +26,8 @@ const NAMES: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"];
 /// ```
 #[derive(Debug)]
 pub struct Redactor {
+    /// Finds that there may be one, for all of them at once: most text has none.
+    any: Option<AhoCorasick>,
     values: Vec<Value>,
     shapes: Vec<(Finder<'static>, &'static Shape)>,
 }
@@ -94,7 +97,11 @@ impl Redactor {
             values.push(Value::new(&name, &value));
         }
         let shapes = SHAPES.iter().map(|shape| (Finder::new(shape.start), shape));
+        let starts = SHAPES.iter().map(|shape| shape.start.as_bytes());
+        let starts = starts.chain(values.iter().map(|value| value.finder.needle()));
         Self {
+            // Too large to build: then every text is searched for each.
+            any: AhoCorasick::new(starts).ok(),
             values,
             shapes: shapes.collect(),
         }
@@ -103,6 +110,7 @@ impl Redactor {
     /// Masks nothing.
     pub fn none() -> Self {
         Self {
+            any: None,
             values: Vec::new(),
             shapes: Vec::new(),
         }
@@ -150,6 +158,9 @@ impl Redactor {
     /// Where the secrets are, in order and without overlap.
     fn find(&self, text: &[u8]) -> Vec<(Range<usize>, &str)> {
         let mut found = Vec::new();
+        if self.any.as_ref().is_some_and(|any| !any.is_match(text)) {
+            return found;
+        }
         for value in &self.values {
             let length = value.finder.needle().len();
             let starts = value.finder.find_iter(text);

@@ -7,7 +7,7 @@ use std::fmt::Write;
 /// as an escape: controls, line separators, marks that turn text around,
 /// invisible tags.
 pub fn sanitize(text: &str, out: &mut String) {
-    if text.bytes().all(|b| matches!(b, b' '..=b'~')) {
+    if text.bytes().all(is_plain) {
         out.push_str(text);
         return;
     }
@@ -25,6 +25,20 @@ pub fn sanitized(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     sanitize(text, &mut out);
     out
+}
+
+/// Whether no hidden character begins with this byte; most text has only such.
+fn is_plain(byte: u8) -> bool {
+    const PLAIN: [bool; 256] = {
+        let mut plain = [true; 256];
+        let mut byte = 0;
+        while byte < 256 {
+            plain[byte] = !matches!(byte, 0..0x20 | 0x7f | 0xC2 | 0xD8 | 0xE2 | 0xEF | 0xF3);
+            byte += 1;
+        }
+        plain
+    };
+    PLAIN[usize::from(byte)]
 }
 
 fn is_hidden(c: char) -> bool {
@@ -75,6 +89,14 @@ mod tests {
         ];
         for (text, shown) in cases {
             assert_eq!(sanitized(text), shown);
+        }
+    }
+
+    #[test]
+    fn every_hidden_character_begins_with_a_byte_that_says_so() {
+        for c in ('\0'..=char::MAX).filter(|&c| is_hidden(c)) {
+            let first = c.to_string().as_bytes()[0];
+            assert!(!is_plain(first), "{c:?}");
         }
     }
 
