@@ -15,6 +15,7 @@ use crate::clock::Time;
 /// Whatever the agent wrote is shown on one line with its control characters
 /// escaped, and with what looks like a key masked.
 #[derive(Clone, Debug, Default, clap::Parser)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[command(name = "cr-filter", version, after_help = EXIT_STATUS, after_long_help = LONG)]
 pub struct Args {
     /// Recordings to read; a directory means every *.jsonl and *.ndjson below
@@ -72,7 +73,7 @@ pub enum Format {
     #[default]
     Text,
     /// The same, with the groups and annotations of a GitHub workflow; writes
-    /// the step's summary and outputs when GITHUB_ACTIONS is set
+    /// the step's summary and outputs when `GITHUB_ACTIONS` is set
     Github,
     /// One JSON object an event, a tool's together with its result
     Json,

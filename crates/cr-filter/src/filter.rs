@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Read, Write};
 
 use anyhow::Context;
 use cr_event::{Event, Kind, strip};
-use cr_io::{Exit, Line, Lines, Out, Redactor, inputs};
+use cr_io::{Exit, Line, Lines, Out, Redactor, inputs, read_failure};
 
 use crate::args::{Args, Format};
 use crate::clock::Clock;
@@ -59,13 +59,7 @@ pub fn run_on(
     out: impl Write,
     notes: &mut dyn Write,
 ) -> anyhow::Result<Exit> {
-    let tee = args.tee.as_deref();
-    let (sink, mut statistics) = match args.stats && tee.is_none() {
-        // Both want the notes; only one of them does without --tee.
-        true => (Sink::Main, Some(notes)),
-        false => (Sink::new(tee, notes)?, None),
-    };
-    let mut filter = Filter::new(args, source, sink, Out::new(out));
+    let mut filter = Filter::new(args, source, Out::new(out), notes)?;
     filter.header()?;
     let mut lines = Lines::new(input);
     // Whether a dropped line was a whole one shows in the statistics only.
@@ -74,12 +68,9 @@ pub fn run_on(
     }
     let read = filter.all(&mut lines);
     let ended = filter.end();
-    let line = format!("cr-filter: {}\n", filter.stats);
     if args.stats {
-        match statistics.as_mut() {
-            Some(notes) => drop(notes.write_all(line.as_bytes())),
-            None => drop(io::stderr().write_all(line.as_bytes())),
-        }
+        let line = format!("cr-filter: {}\n", filter.stats);
+        let _ = filter.notes.write_all(line.as_bytes());
     }
     read.and(ended)?;
     Ok(Exit::Ok)
@@ -89,7 +80,8 @@ struct Filter<'a, W> {
     args: &'a Args,
     source: &'a Source,
     out: Out<W>,
-    sink: Sink<'a>,
+    sink: Sink,
+    notes: &'a mut dyn Write,
     printer: Printer,
     narrator: Narrator,
     rows: Rows,
@@ -102,7 +94,13 @@ struct Filter<'a, W> {
 }
 
 impl<'a, W: Write> Filter<'a, W> {
-    fn new(args: &'a Args, source: &'a Source, sink: Sink<'a>, out: Out<W>) -> Self {
+    fn new(
+        args: &'a Args,
+        source: &'a Source,
+        out: Out<W>,
+        notes: &'a mut dyn Write,
+    ) -> anyhow::Result<Self> {
+        let sink = Sink::new(args.tee.as_deref())?;
         let redactor = if args.no_redact {
             Redactor::none()
         } else {
@@ -122,11 +120,12 @@ impl<'a, W: Write> Filter<'a, W> {
             colour: terminal && !plain && !dumb,
             github: args.format == Format::Github,
         };
-        Self {
+        Ok(Self {
             args,
             source,
             out,
             sink,
+            notes,
             printer,
             narrator: Narrator::default(),
             rows: Rows::default(),
@@ -134,7 +133,7 @@ impl<'a, W: Write> Filter<'a, W> {
             step: Step::default(),
             written: 0,
             limited: false,
-        }
+        })
     }
 
     /// Names the file, where there are several.
@@ -196,10 +195,11 @@ impl<'a, W: Write> Filter<'a, W> {
             }
         }
         let mut passed = Ok(());
-        let (tee, sink, out) = (self.sink.is_tee(), &mut self.sink, &mut self.out);
+        let tee = self.sink.is_tee();
+        let (sink, out, notes) = (&mut self.sink, &mut self.out, &mut self.notes);
         let ended = lines.pass(|part| {
             if tee && passed.is_ok() {
-                passed = sink.flush().and_then(|()| out.part(part));
+                passed = sink.flush(notes).and_then(|()| out.part(part));
             }
         });
         passed?;
@@ -303,7 +303,7 @@ impl<'a, W: Write> Filter<'a, W> {
 
     /// Passes a line of the stream on, after its text.
     fn pass(&mut self, line: &[u8], newline: &[u8]) -> anyhow::Result<()> {
-        self.sink.flush()?;
+        self.sink.flush(self.notes)?;
         if self.args.redact_stream {
             // Keys are plain ASCII, so masking them leaves JSON what it was.
             let text = String::from_utf8_lossy(line);
@@ -336,18 +336,7 @@ impl<'a, W: Write> Filter<'a, W> {
     }
 
     fn flush(&mut self) -> anyhow::Result<()> {
-        self.sink.flush()?;
+        self.sink.flush(self.notes)?;
         self.out.flush()
     }
-}
-
-/// A broken pipe while reading is the reader of our output, who left.
-fn read_failure(err: io::Error) -> anyhow::Error {
-    let exit = match err.kind() {
-        io::ErrorKind::BrokenPipe => Exit::Gone,
-        _ => Exit::Io,
-    };
-    anyhow::Error::from(err)
-        .context("read the stream")
-        .context(exit)
 }

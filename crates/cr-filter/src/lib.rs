@@ -21,4 +21,4 @@ mod tools;
 
 pub use args::{Args, Format};
 pub use clock::Time;
-pub use filter::{run, run_on};
+pub use filter::{Source, run, run_on};

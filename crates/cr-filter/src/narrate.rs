@@ -278,9 +278,10 @@ impl Narrator {
         if let Some(words) = self.chatter.take().filter(|_| !end.is_error()) {
             self.notes.push(Note::new("Text", words).key(Tone::Plain));
         }
-        let (label, tone) = match end.is_error() {
-            true => ("Failed", Tone::Error),
-            false => ("Done", Tone::Good),
+        let (label, tone) = if end.is_error() {
+            ("Failed", Tone::Error)
+        } else {
+            ("Done", Tone::Good)
         };
         let mut parts = vec![how(&end, std::mem::take(&mut self.told))];
         parts.extend(

@@ -49,7 +49,7 @@ pub(crate) struct Rows {
     run: Option<String>,
     turn: u64,
     last_message: Vec<u8>,
-    rows: Vec<Row>,
+    ready: Vec<Row>,
 }
 
 /// Open calls that are kept until their result comes.
@@ -76,7 +76,7 @@ impl Rows {
             Kind::System if event.is("init") => {
                 self.turn += 1;
                 let model = event.line.string("model").map(Cow::into_owned);
-                self.rows.push(Row {
+                self.ready.push(Row {
                     kind: "init".into(),
                     target: model,
                     ..row
@@ -87,7 +87,7 @@ impl Rows {
             }
             _ => {}
         }
-        self.rows.drain(..)
+        self.ready.drain(..)
     }
 
     /// The calls whose result never came.
@@ -162,7 +162,7 @@ impl Rows {
             text,
             ..row.clone()
         };
-        self.rows.push(row.with(usage));
+        self.ready.push(row.with(usage));
     }
 
     fn call(&mut self, call: &ToolUse<'_>, row: &Row, usage: Option<Usage>) {
@@ -182,7 +182,7 @@ impl Rows {
         let may_commit = command.is_some_and(|command| commit::may_commit(&command));
         if self.open.len() == MOST {
             let (_, oldest, _) = self.open.remove(0);
-            self.rows.push(oldest);
+            self.ready.push(oldest);
         }
         self.open
             .push((call.id.bytes().to_vec(), row.with(usage), may_commit));
@@ -210,7 +210,7 @@ impl Rows {
             .at
             .zip(call.at)
             .map(|(end, start)| end.as_millisecond().saturating_sub(start.as_millisecond()));
-        self.rows.push(Row {
+        self.ready.push(Row {
             ok: Some(!result.is_error),
             duration_ms: took,
             ..call
@@ -222,7 +222,7 @@ impl Rows {
                 ok: Some(true),
                 ..row.clone()
             };
-            self.rows.push(row);
+            self.ready.push(row);
         }
     }
 
@@ -240,7 +240,7 @@ impl Rows {
             cost_usd: cost(&end),
             ..row
         };
-        self.rows.push(row.with(end.usage()));
+        self.ready.push(row.with(end.usage()));
     }
 
     /// Anything else that has a name.
@@ -262,7 +262,7 @@ impl Rows {
         ];
         let text = text.iter().find_map(|key| event.line.string(key));
         let tool = event.line.string("tool_name").map(Cow::into_owned);
-        self.rows.push(Row {
+        self.ready.push(Row {
             kind,
             tool,
             text: text.map(Cow::into_owned),

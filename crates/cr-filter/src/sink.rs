@@ -1,29 +1,29 @@
 //! Where the text goes: standard output, or beside the stream.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::Context;
 use cr_io::{Exit, Out};
 
 /// The way of the text.
-pub(crate) enum Sink<'a> {
+#[derive(Debug)]
+pub(crate) enum Sink {
     /// It is the output.
     Main,
-    /// The stream is the output; a note that nobody can read is no reason to
-    /// stop it.
-    Notes(&'a mut dyn Write, Vec<u8>),
+    /// The stream is the output; the text waits here for standard error.
+    Notes(Vec<u8>),
     /// The stream is the output, the text is wanted in a file.
     File(Out<File>),
 }
 
-impl<'a> Sink<'a> {
+impl Sink {
     /// The sink that `--tee` asks for.
-    pub(crate) fn new(tee: Option<&Path>, notes: &'a mut dyn Write) -> anyhow::Result<Self> {
+    pub(crate) fn new(tee: Option<&Path>) -> anyhow::Result<Self> {
         match tee {
             None => Ok(Self::Main),
-            Some(path) if path.as_os_str() == "-" => Ok(Self::Notes(notes, Vec::new())),
+            Some(path) if path.as_os_str() == "-" => Ok(Self::Notes(Vec::new())),
             Some(path) => {
                 let file = File::create(path)
                     .with_context(|| path.display().to_string())
@@ -38,12 +38,12 @@ impl<'a> Sink<'a> {
         !matches!(self, Self::Main)
     }
 
-    /// Writes one line of text.
+    /// Takes one line of text.
     pub(crate) fn line<W: Write>(&mut self, line: &str, out: &mut Out<W>) -> anyhow::Result<()> {
         match self {
             Self::Main => out.line(line.as_bytes()),
             Self::File(file) => file.line(line.as_bytes()),
-            Self::Notes(_, waiting) => {
+            Self::Notes(waiting) => {
                 waiting.extend_from_slice(line.as_bytes());
                 waiting.push(b'\n');
                 Ok(())
@@ -52,15 +52,16 @@ impl<'a> Sink<'a> {
     }
 
     /// Writes what is waiting beside the stream; the stream comes after it.
-    pub(crate) fn flush(&mut self) -> anyhow::Result<()> {
+    pub(crate) fn flush(&mut self, notes: &mut dyn Write) -> anyhow::Result<()> {
         match self {
             Self::Main => Ok(()),
             Self::File(file) => file.flush(),
-            Self::Notes(notes, waiting) => {
+            Self::Notes(waiting) => {
+                // A note that nobody can read is no reason to stop the stream.
                 if !waiting.is_empty() {
-                    let _: io::Result<()> = notes.write_all(waiting);
-                    waiting.clear();
+                    let _ = notes.write_all(waiting);
                 }
+                waiting.clear();
                 Ok(())
             }
         }

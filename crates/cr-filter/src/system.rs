@@ -48,7 +48,7 @@ pub(crate) fn note(event: &Event<'_>) -> Option<Note> {
         "permission_denied" => {
             let tool = line.string("tool_name").unwrap_or_default();
             let why = line.string("message").unwrap_or_default();
-            Note::new("Denied", format!("{tool}: {}", why)).key(Tone::Warning)
+            Note::new("Denied", format!("{tool}: {why}")).key(Tone::Warning)
         }
         "model_fallback" => {
             let from = line.string("original_model").unwrap_or_default();
@@ -129,13 +129,13 @@ fn status(line: Raw<'_>) -> Option<Note> {
 fn background(line: Raw<'_>, state: &str) -> Option<Note> {
     let is_background = line.get("is_backgrounded").and_then(Raw::bool) == Some(true);
     let what = line.string("description").unwrap_or_default();
-    is_background.then(|| Note::new("Background", format!("{state}: {}", what)))
+    is_background.then(|| Note::new("Background", format!("{state}: {what}")))
 }
 
 fn finished(line: Raw<'_>) -> Note {
     let status = line.string("status").unwrap_or_default();
     let summary = line.string("summary").unwrap_or_default();
-    let note = Note::new("Task", format!("{status}: {}", summary));
+    let note = Note::new("Task", format!("{status}: {summary}"));
     if status == "completed" {
         note
     } else {

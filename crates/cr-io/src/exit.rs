@@ -96,8 +96,10 @@ pub fn exit_of(err: &anyhow::Error) -> Exit {
     if let Some(&exit) = err.downcast_ref::<Exit>() {
         return exit;
     }
-    let io = err.chain().any(|cause| cause.is::<io::Error>());
-    if io { Exit::Io } else { Exit::Tool }
+    let io = err
+        .chain()
+        .find_map(|cause| cause.downcast_ref::<io::Error>());
+    if io.is_some() { Exit::Io } else { Exit::Tool }
 }
 
 /// The causes of `err`, outermost first, without the wordless ones.

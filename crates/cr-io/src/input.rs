@@ -2,13 +2,13 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::Exit;
+use crate::patience::{Interrupted, Patience, Wake};
 
 /// One stream to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,52 +104,65 @@ impl Input {
         }
         // A larger pipe halves the number of times both sides must wake.
         let _ = rustix::pipe::fcntl_setpipe_size(&file, 1 << 20);
+        let patience = (!kind.is_file()).then(Patience::new).transpose();
+        let patience = patience.with_context(name).context(Exit::Tool)?;
         Ok(Watched {
-            waits: !kind.is_file(),
             file,
+            patience,
+            cut_short: false,
         })
     }
 }
 
 /// An input that notices, while it waits, that the reader of standard output
 /// has left: `agent | cr-filter | head -1` must reach the agent at once and not
-/// at its next line.
+/// at its next line. Requests to end are taken as [`Patience`] takes them.
 #[derive(Debug)]
 pub struct Watched {
     file: File,
-    waits: bool,
+    patience: Option<Patience>,
+    cut_short: bool,
 }
 
 impl Watched {
     /// Whether the input is live: a pipe, a socket or a terminal.
     pub fn is_live(&self) -> bool {
-        self.waits
+        self.patience.is_some()
+    }
+
+    /// Whether we were asked to end before the input did.
+    pub fn was_cut_short(&self) -> bool {
+        self.cut_short
     }
 }
 
 impl Read for Watched {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        if self.waits {
-            wait(self.file.as_fd(), io::stdout().as_fd())?;
+        if let Some(patience) = &mut self.patience {
+            let wake = patience.wait(&self.file, io::stdout())?;
+            self.cut_short |= wake == Wake::TooLong;
+        }
+        if self.cut_short {
+            return Ok(0);
         }
         self.file.read(buf)
     }
 }
 
-/// Waits until `input` can be read, or fails with a broken pipe when nobody
-/// reads `output` any more.
-fn wait(input: BorrowedFd<'_>, output: BorrowedFd<'_>) -> io::Result<()> {
-    let mut fds = [
-        PollFd::from_borrowed_fd(input, PollFlags::IN),
-        // Asking for nothing still reports an error condition.
-        PollFd::from_borrowed_fd(output, PollFlags::empty()),
-    ];
-    match poll(&mut fds, None) {
-        Err(rustix::io::Errno::INTR) => return Err(io::ErrorKind::Interrupted.into()),
-        polled => polled?,
+/// The error of reading a stream, with its class: a broken pipe is the reader
+/// of our output, who left.
+pub fn read_failure(err: io::Error) -> anyhow::Error {
+    let inner = err
+        .get_ref()
+        .and_then(|inner| inner.downcast_ref::<Interrupted>());
+    let interrupted = inner.is_some();
+    let exit = match err.kind() {
+        io::ErrorKind::BrokenPipe => Exit::Gone,
+        // As a process that died of the signal would be reported.
+        _ if interrupted => Exit::Code(130),
+        _ => Exit::Io,
     };
-    if fds[1].revents().contains(PollFlags::ERR) {
-        return Err(io::ErrorKind::BrokenPipe.into());
-    }
-    Ok(())
+    anyhow::Error::from(err)
+        .context("read the stream")
+        .context(exit)
 }

@@ -6,13 +6,15 @@ mod exit;
 mod input;
 mod lines;
 mod out;
+mod patience;
 mod redact;
 mod scan;
 mod text;
 
 pub use exit::{Exit, exit_of, message, report};
-pub use input::{Input, Watched, inputs};
+pub use input::{Input, Watched, inputs, read_failure};
 pub use lines::{Line, Lines, MAX_LINE};
 pub use out::Out;
+pub use patience::Interrupted;
 pub use redact::Redactor;
 pub use text::{first_chars, sanitize, sanitized};

@@ -319,18 +319,19 @@ mod tests {
                 None => return found,
                 Some(Line::Whole(line)) => format!("whole {}", line.len()),
                 Some(Line::Torn(line)) => format!("torn {}", line.len()),
-                Some(Line::Long(_)) => match lines.whole().expect("read") {
-                    Some(line) => match line {
-                        Line::Whole(line) => format!("whole {}", line.len()),
-                        Line::Torn(line) => format!("torn {}", line.len()),
-                        Line::Long(_) => unreachable!("whole is never long"),
-                    },
-                    None => {
+                Some(Line::Long(_)) => {
+                    if let Some(line) = lines.whole().expect("read") {
+                        match line {
+                            Line::Whole(line) => format!("whole {}", line.len()),
+                            Line::Torn(line) => format!("torn {}", line.len()),
+                            Line::Long(_) => unreachable!("whole is never long"),
+                        }
+                    } else {
                         let mut length = 0;
                         let ended = lines.pass(|part| length += part.len()).expect("read");
                         format!("passed {length} {ended}")
                     }
-                },
+                }
             };
             found.push(text);
         }

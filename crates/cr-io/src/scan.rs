@@ -6,6 +6,11 @@
 //! to be whole, not valid. Where the processor has AVX2 the masks are made with
 //! it.
 
+#![expect(
+    clippy::inline_always,
+    reason = "code is built for a processor's features only inside the function that asks for them"
+)]
+
 type Block = [u8; 64];
 
 /// One bit for each of 64 bytes.
@@ -89,12 +94,7 @@ impl Scan {
     pub(crate) fn next(&mut self, buf: &[u8]) -> Option<End> {
         #[cfg(target_arch = "x86_64")]
         if self.fast {
-            // SAFETY: `fast` says that the processor has what this is built for.
-            #[expect(
-                unsafe_code,
-                reason = "a call into code built for more than the baseline"
-            )]
-            return unsafe { x86::next(self, buf) };
+            return x86::next(self, buf);
         }
         self.next_with(buf, &Plain)
     }
@@ -329,11 +329,18 @@ mod x86 {
 
     use super::{Block, End, Kit, Marks, Scan};
 
-    /// With AVX2; made only inside [`next`].
+    /// With AVX2; made only inside [`next_here`].
     struct Avx2(());
 
-    #[target_feature(enable = "avx2,pclmulqdq,popcnt,bmi1")]
+    /// [`Scan::next`] on a processor that [`super::is_fast`].
     pub(super) fn next(scan: &mut Scan, buf: &[u8]) -> Option<End> {
+        assert!(scan.fast, "asked for only on such a processor");
+        // SAFETY: the processor has the features.
+        unsafe { next_here(scan, buf) }
+    }
+
+    #[target_feature(enable = "avx2,pclmulqdq,popcnt,bmi1")]
+    fn next_here(scan: &mut Scan, buf: &[u8]) -> Option<End> {
         scan.next_with(buf, &Avx2(()))
     }
 
@@ -372,6 +379,7 @@ mod x86 {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn halves(block: &Block) -> (__m256i, __m256i) {
+        #[expect(clippy::cast_ptr_alignment, reason = "loaded as unaligned")]
         let start = block.as_ptr().cast::<__m256i>();
         // SAFETY: the block has 64 bytes, and no alignment is asked for.
         unsafe { (_mm256_loadu_si256(start), _mm256_loadu_si256(start.add(1))) }

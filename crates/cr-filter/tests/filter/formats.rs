@@ -1,0 +1,203 @@
+//! `--format`, `--tee`, `--limit`, masking.
+
+use crate::{assistant, call, cr_filter, result, shown};
+
+#[test]
+fn a_tools_row_comes_with_its_result() {
+    let input = format!(
+        "{}\n{}\n",
+        call("Bash", r#"{"command":"exit 3"}"#),
+        result(r#""Exit code 3""#, true)
+    );
+    let text = shown(&["--format", "json"], &input);
+    let row: serde_json::Value = serde_json::from_str(text.trim_end()).expect("one row");
+    assert_eq!(row["kind"], "tool");
+    assert_eq!(
+        (&row["tool"], &row["target"]),
+        (&"Bash".into(), &"exit 3".into())
+    );
+    assert_eq!(
+        (&row["ok"], &row["duration_ms"]),
+        (&false.into(), &966.into())
+    );
+    assert_eq!((&row["session_id"], &row["line"]), (&"s".into(), &1.into()));
+    let names = [
+        "at",
+        "session_id",
+        "run_id",
+        "agent",
+        "depth",
+        "turn",
+        "kind",
+        "tool",
+        "target",
+        "text",
+        "ok",
+        "duration_ms",
+        "input_tokens",
+        "output_tokens",
+        "file",
+        "line",
+    ];
+    let row = row.as_object().expect("an object");
+    assert!(names.iter().all(|name| row.contains_key(*name)), "{row:?}");
+}
+
+#[test]
+fn a_call_without_a_result_still_has_a_row() {
+    let text = shown(&["--format", "json"], &format!("{}\n", call("Read", "{}")));
+    let row: serde_json::Value = serde_json::from_str(text.trim_end()).expect("one row");
+    assert_eq!(
+        (&row["tool"], &row["ok"]),
+        (&"Read".into(), &serde_json::Value::Null)
+    );
+}
+
+#[test]
+fn a_messages_tokens_can_be_summed() {
+    let line = |block: &str| {
+        format!(
+            r#"{{"type":"assistant","message":{{"id":"m1","model":"x","usage":{{"input_tokens":5,"cache_read_input_tokens":10,"output_tokens":7}},"content":[{block}]}}}}"#
+        )
+    };
+    let words = r#"{"type":"text","text":"hello"}"#;
+    let text = shown(
+        &["--format", "json"],
+        &format!("{}\n{}\n", line(words), line(words)),
+    );
+    let rows: Vec<serde_json::Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a row"))
+        .collect();
+    let sum: u64 = rows
+        .iter()
+        .filter_map(|row| row["input_tokens"].as_u64())
+        .sum();
+    assert_eq!((rows.len(), sum), (2, 15));
+}
+
+#[test]
+fn t9_keys_are_masked_unless_asked_for() {
+    let key = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789";
+    let line = call(
+        "Bash",
+        &format!(r#"{{"command":"curl -H 'x-api-key: {key}' http://x"}}"#),
+    );
+    let masked = shown(&[], &format!("{line}\n"));
+    assert!(
+        !masked.contains("abcdefghij") && masked.contains("[REDACTED:"),
+        "{masked}"
+    );
+    let plain = shown(&["--no-redact"], &format!("{line}\n"));
+    assert!(plain.contains("sk-ant-api03-abcdefghij"), "{plain}");
+}
+
+#[test]
+fn t9_a_cut_does_not_bare_a_secret_of_the_environment() {
+    let secret = "correct-horse-battery-staple-".repeat(4);
+    let command = format!("{} {secret}", "x".repeat(70));
+    let line = call("Bash", &format!(r#"{{"command":"{command}"}}"#));
+    let mut filter = cr_filter(&[]);
+    let run = filter
+        .env("DEPLOY_TOKEN", &secret)
+        .write_stdin(format!("{line}\n"))
+        .output();
+    let text = String::from_utf8(run.expect("run").stdout).expect("text");
+    assert!(!text.contains("correct"), "{text}");
+}
+
+#[test]
+fn the_stream_is_masked_only_when_asked_for() {
+    let key = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+    let line = format!(
+        "{}\n",
+        assistant(&format!(r#"{{"type":"text","text":"the key is {key}"}}"#))
+    );
+    assert_eq!(shown(&["--tee"], &line), line);
+    let masked = shown(&["--tee", "--redact-stream"], &line);
+    assert!(!masked.contains(key), "{masked}");
+    serde_json::from_str::<serde_json::Value>(&masked).expect("still JSON");
+}
+
+#[test]
+fn beyond_the_limit_only_what_matters_is_shown() {
+    let mut input = String::new();
+    for _ in 0..100 {
+        input.push_str(&call("Read", r#"{"file_path":"a/file/with/a/name"}"#));
+        input.push('\n');
+    }
+    input.push_str(&format!(
+        "{}\n{}\n",
+        call("Bash", r#"{"command":"git commit -m z"}"#),
+        result(r#""[main 1234567] z""#, false)
+    ));
+    input.push_str("{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false}\n");
+    let text = shown(&["--limit", "400"], &input);
+    assert!(text.len() < 700, "{text}");
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(
+        lines.iter().filter(|line| line.contains("--limit")).count(),
+        1
+    );
+    assert!(
+        lines.iter().any(|line| line.ends_with("Commit: z")),
+        "{text}"
+    );
+    assert!(
+        lines
+            .last()
+            .is_some_and(|line| line.contains("Done: success")),
+        "{text}"
+    );
+}
+
+#[test]
+fn quiet_shows_commits_errors_and_the_end() {
+    let error = r#"{"type":"assistant","message":{"model":"<synthetic>","content":[{"type":"text","text":"API Error: 529 Overloaded"}]},"error":"server_error"}"#;
+    let input = format!("{}\n{error}\n", call("Read", "{}"));
+    assert_eq!(
+        shown(&["-q", "--time", "none"], &input),
+        "Error: API Error: 529 Overloaded\n"
+    );
+}
+
+#[test]
+fn width_cuts_lines() {
+    let text = shown(
+        &["--width", "14"],
+        &format!("{}\n", call("Read", r#"{"file_path":"éééééé"}"#)),
+    );
+    assert_eq!(text, "[00:23:01] Rea\n");
+}
+
+#[test]
+fn t2_text_cannot_make_a_workflow_command() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (summary, outputs) = (dir.path().join("summary"), dir.path().join("outputs"));
+    let words = r#"{"type":"text","text":"\n::set-output name=x::y and a few more words"}"#;
+    let error = r#"{"type":"assistant","message":{"model":"<synthetic>","content":[{"type":"text","text":"bad <b>%0A::error::"}]},"error":"x"}"#;
+    let input = format!(
+        "{{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\\nok=true\"}}\n{}\n{error}\n{{\"type\":\"result\",\"is_error\":true,\"subtype\":\"success\"}}\n",
+        assistant(words)
+    );
+    let run = cr_filter(&["--format", "github", "--time", "none"])
+        .env("GITHUB_ACTIONS", "true")
+        .env("GITHUB_STEP_SUMMARY", &summary)
+        .env("GITHUB_OUTPUT", &outputs)
+        .write_stdin(input)
+        .output()
+        .expect("run cr-filter");
+    let text = String::from_utf8(run.stdout).expect("text");
+    let commands: Vec<_> = text.lines().filter(|line| line.starts_with("::")).collect();
+    assert_eq!(
+        commands,
+        ["::error::Error: bad <b>%250A::error::", "::error::Failed"]
+    );
+    let summary = std::fs::read_to_string(summary).expect("a summary");
+    assert!(
+        summary.contains("&lt;b&gt;") && !summary.contains("<b>"),
+        "{summary}"
+    );
+    let outputs = std::fs::read_to_string(outputs).expect("outputs");
+    assert_eq!(outputs, "ok=false\nsession_id=s\\nok=true\ncommits=0\n");
+}

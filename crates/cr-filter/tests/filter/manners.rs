@@ -1,0 +1,192 @@
+//! Pipes, full disks, closed descriptors, signals.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+
+use assert_cmd::cargo::cargo_bin;
+use predicates::prelude::*;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::{call, cr_filter};
+
+fn start(args: &[&str]) -> Child {
+    Command::new(cargo_bin!("cr-filter"))
+        .args(args)
+        .env("TZ", "UTC")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("start cr-filter")
+}
+
+fn kill(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).expect("kill");
+}
+
+/// Sends a line and waits for its text: then the tool is in its loop.
+fn exchange(child: &mut Child) -> BufReader<std::process::ChildStdout> {
+    let stdin = child.stdin.as_mut().expect("piped");
+    stdin
+        .write_all(format!("{}\n", call("Read", "{}")).as_bytes())
+        .expect("write");
+    let mut out = BufReader::new(child.stdout.take().expect("piped"));
+    let mut line = String::new();
+    out.read_line(&mut line).expect("read");
+    assert_eq!(line, "[00:23:01] Read: unknown\n");
+    out
+}
+
+#[test]
+fn a_line_is_shown_while_the_pipe_stays_open() {
+    let mut child = start(&[]);
+    drop(exchange(&mut child));
+    drop(child.stdin.take());
+    assert!(child.wait().expect("wait").success());
+}
+
+#[test]
+fn a_reader_that_left_is_noticed_without_another_line() {
+    let mut child = start(&[]);
+    drop(exchange(&mut child));
+    // Nothing more is written, and the input stays open.
+    let status = child.wait().expect("wait");
+    assert_eq!(status.code(), Some(0));
+    let mut said = String::new();
+    std::io::Read::read_to_string(&mut child.stderr.take().expect("piped"), &mut said)
+        .expect("read");
+    assert_eq!(said, "");
+}
+
+#[test]
+fn f5_the_first_interrupt_waits_for_the_source_to_end() {
+    let mut child = start(&[]);
+    let mut out = exchange(&mut child);
+    kill(&child, Signal::INT);
+    let mut stdin = child.stdin.take().expect("piped");
+    stdin
+        .write_all(format!("{}\n", call("Bash", r#"{"command":"late"}"#)).as_bytes())
+        .expect("write");
+    drop(stdin);
+    let mut rest = String::new();
+    out.read_line(&mut rest).expect("read");
+    assert_eq!(rest, "[00:23:01] Bash: late\n");
+    assert_eq!(child.wait().expect("wait").code(), Some(0));
+}
+
+#[test]
+fn f5_the_second_interrupt_ends_it_with_130() {
+    let mut child = start(&[]);
+    let out = exchange(&mut child);
+    kill(&child, Signal::INT);
+    // Two signals may become one: go on until it is gone.
+    while child.try_wait().expect("wait").is_none() {
+        kill(&child, Signal::INT);
+    }
+    assert_eq!(child.wait().expect("wait").code(), Some(130));
+    drop(out);
+}
+
+#[test]
+fn a3_a_full_disk_is_74_and_one_message() {
+    let full = OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .expect("open");
+    let run = Command::new(cargo_bin!("cr-filter"))
+        .arg(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../tests/fixtures/captures/02-tools.ndjson"
+        ))
+        .stdout(full)
+        .output()
+        .expect("run cr-filter");
+    assert_eq!(run.status.code(), Some(74));
+    let said = String::from_utf8(run.stderr).expect("text");
+    assert_eq!(
+        said,
+        "cr-filter: write standard output: No space left on device (os error 28)\n"
+    );
+}
+
+#[test]
+fn the_text_of_tee_is_written_to_a_file_and_a_full_one_is_74() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("text");
+    let line = format!("{}\n", call("Read", "{}"));
+    cr_filter(&[&format!("--tee={}", path.display())])
+        .write_stdin(line.clone())
+        .assert()
+        .success()
+        .stdout(line.clone());
+    let text = std::fs::read_to_string(path).expect("the text");
+    assert_eq!(text, "[00:23:01] Read: unknown\n");
+    cr_filter(&["--tee=/dev/full"])
+        .write_stdin(line)
+        .assert()
+        .code(74);
+}
+
+#[test]
+fn a_closed_stderr_does_not_stop_the_stream() {
+    let line = format!("{}\n", call("Read", "{}"));
+    let script = r#"exec "$0" --tee 2>&-"#;
+    let mut child = Command::new("sh")
+        .args(["-c", script])
+        .arg(cargo_bin!("cr-filter"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("start sh");
+    child
+        .stdin
+        .take()
+        .expect("piped")
+        .write_all(line.as_bytes())
+        .expect("write");
+    let run = child.wait_with_output().expect("wait");
+    assert_eq!(
+        (run.status.code(), run.stdout),
+        (Some(0), line.into_bytes())
+    );
+}
+
+#[test]
+fn a_message_names_the_tool_the_place_and_the_cause() {
+    #[rustfmt::skip]
+    let cases: &[(&[&str], i32, &str)] = &[
+        (&["/nonexistent/run.ndjson"], 66, "cr-filter: /nonexistent/run.ndjson: No such file or directory (os error 2)\n"),
+        (&["--format", "xml"],         2,  "error: invalid value 'xml' for '--format <FORMAT>'\n"),
+        (&["-v", "-q"],                2,  "error: the argument '--verbose' cannot be used with '--quiet'\n"),
+        (&["--redact-stream"],         2,  "error: the following required arguments were not provided:\n"),
+    ];
+    for (args, code, message) in cases {
+        cr_filter(args)
+            .assert()
+            .code(*code)
+            .stdout("")
+            .stderr(predicate::str::starts_with(*message));
+    }
+}
+
+#[test]
+fn several_files_are_told_apart() {
+    let dir = tempfile::tempdir().expect("a folder");
+    for name in ["a.ndjson", "b.jsonl", "c.txt"] {
+        let mut file = File::create(dir.path().join(name)).expect("create");
+        writeln!(
+            file,
+            "{}",
+            call("Read", &format!(r#"{{"file_path":"{name}"}}"#))
+        )
+        .expect("write");
+    }
+    let path = dir.path().to_string_lossy().into_owned();
+    cr_filter(&["--time", "none", &path])
+        .assert()
+        .success()
+        .stdout(format!(
+            "==> {path}/a.ndjson <==\nRead: a.ndjson\n==> {path}/b.jsonl <==\nRead: b.jsonl\n"
+        ));
+}

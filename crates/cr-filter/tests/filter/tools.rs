@@ -1,0 +1,139 @@
+//! How each tool, and the agent's words, are shown.
+
+use crate::{assistant, call, quoted, shown};
+
+fn only(input: &str) -> String {
+    let text = shown(&[], &format!("{input}\n"));
+    text.strip_prefix("[00:23:01] ")
+        .unwrap_or(&text)
+        .trim_end_matches('\n')
+        .to_owned()
+}
+
+#[test]
+fn a_call_is_one_line_with_what_it_works_on() {
+    let long = "x".repeat(81);
+    let eighty = "y".repeat(80);
+    let accents = format!("{}{}", "é".repeat(79), "zz");
+    #[rustfmt::skip]
+    let cases = [
+        ("Read", r#"{"file_path":"src/db/schema.ts"}"#.to_owned(), "Read: src/db/schema.ts".to_owned()),
+        ("Edit", r#"{"file_path":"p","old_string":"a"}"#.to_owned(), "Edit: p".to_owned()),
+        ("Write", r#"{"content":"{\"file_path\":\"/BAD\"}","file_path":"/real"}"#.to_owned(), "Write: /real".to_owned()),
+        ("Write", "{}".to_owned(), "Write: unknown".to_owned()),
+        ("NotebookEdit", r#"{"notebook_path":"n.ipynb"}"#.to_owned(), "Edit: n.ipynb".to_owned()),
+        ("Bash", format!(r#"{{"command":"{eighty}"}}"#), format!("Bash: {eighty}")),
+        ("Bash", format!(r#"{{"command":"{long}"}}"#), format!("Bash: {}...", &long[..80])),
+        ("Bash", format!(r#"{{"command":"{accents}"}}"#), format!("Bash: {}z...", "é".repeat(79))),
+        ("Bash", r#"{"command":"line one\nline two"}"#.to_owned(), r"Bash: line one\nline two".to_owned()),
+        ("Bash", "{}".to_owned(), "Bash: ".to_owned()),
+        ("Grep", r#"{"pattern":"foo\\nbar"}"#.to_owned(), r"Search: foo\nbar".to_owned()),
+        ("Glob", "{}".to_owned(), "Search: unknown".to_owned()),
+        ("Task", r#"{"description":"Explore code"}"#.to_owned(), "Subagent: Explore code".to_owned()),
+        ("Task", "{}".to_owned(), "Subagent: task".to_owned()),
+        ("Agent", r#"{"description":"Explore code","prompt":"p"}"#.to_owned(), "Subagent: Explore code".to_owned()),
+        ("mcp__x__y", r#"{"a":1}"#.to_owned(), r#"mcp__x__y: {"a":1}"#.to_owned()),
+        ("WebFetch", r#"{"url":"http://x/"}"#.to_owned(), "Fetch: http://x/".to_owned()),
+        ("WebSearch", r#"{"query":"q"}"#.to_owned(), "WebSearch: q".to_owned()),
+        ("Skill", r#"{"skill":"pdf"}"#.to_owned(), "Skill: pdf".to_owned()),
+        ("SendMessage", r#"{"to":"a","message":"hi"}"#.to_owned(), "Message: a: hi".to_owned()),
+        ("AskUserQuestion", r#"{"questions":[{"question":"Which?"}]}"#.to_owned(), "Question: Which?".to_owned()),
+        ("TodoWrite", "{}".to_owned(), "TodoWrite: {}".to_owned()),
+        (r"B\u0061sh", r#"{"command":"ls"}"#.to_owned(), "Bash: ls".to_owned()),
+    ];
+    for (name, input, expected) in cases {
+        assert_eq!(only(&call(name, &input)), expected, "{name} {input}");
+    }
+}
+
+#[test]
+fn the_first_200_characters_of_words_are_shown_and_chatter_is_not() {
+    #[rustfmt::skip]
+    let cases = [
+        ("a".repeat(21), format!("Text: {}", "a".repeat(21))),
+        ("b".repeat(200), format!("Text: {}", "b".repeat(200))),
+        ("c".repeat(201), format!("Text: {}...", "c".repeat(200))),
+        (format!("{}🚀tail", "d".repeat(199)), format!("Text: {}🚀...", "d".repeat(199))),
+        (format!("  {}  ", "e".repeat(30)), format!("Text: {}", "e".repeat(30))),
+        ("\u{1b}[2J\u{7} twenty and more characters".to_owned(), r"Text: \x1b[2J\x07 twenty and more characters".to_owned()),
+    ];
+    for (words, expected) in cases {
+        let block = format!(r#"{{"type":"text","text":{}}}"#, quoted(&words));
+        // Something after it, so that it is not the last word.
+        let input = format!("{}\n{}", assistant(&block), call("Read", "{}"));
+        let text = shown(&[], &format!("{input}\n"));
+        assert_eq!(
+            text.lines().next(),
+            Some(&*format!("[00:23:01] {expected}"))
+        );
+    }
+    let short = assistant(r#"{"type":"text","text":"exactly 20 letters.."}"#);
+    let input = format!("{short}\n{}\n", call("Read", "{}"));
+    assert_eq!(shown(&[], &input), "[00:23:01] Read: unknown\n");
+    assert!(shown(&["-v"], &input).starts_with("[00:23:01] Text: exactly 20 letters..\n"));
+}
+
+#[test]
+fn the_last_words_are_shown_however_short() {
+    let done = assistant(r#"{"type":"text","text":"done"}"#);
+    assert_eq!(shown(&[], &format!("{done}\n")), "[00:23:01] Text: done\n");
+    let end = r#"{"type":"result","subtype":"success","is_error":false,"num_turns":1}"#;
+    let text = shown(&[], &format!("{done}\n{end}\n"));
+    assert_eq!(
+        text,
+        "[00:23:01] Text: done\n[00:23:01] Done: success | 1 turn\n"
+    );
+}
+
+#[test]
+fn thinking_is_shown_only_when_asked_for() {
+    let line =
+        assistant(r#"{"type":"thinking","thinking":"let me see about that","signature":"x"}"#);
+    assert_eq!(shown(&[], &format!("{line}\n")), "");
+    assert_eq!(
+        shown(&["-v"], &format!("{line}\n")),
+        "[00:23:01] Thinking: let me see about that\n"
+    );
+}
+
+#[test]
+fn odd_shapes_are_skipped_and_nothing_breaks() {
+    #[rustfmt::skip]
+    let cases = [
+        (r#"{"type":"assistant","message":{"content":[null]}}"#, ""),
+        (r#"{"type":"assistant","message":null}"#, ""),
+        (r#"{"type":"assistant"}"#, ""),
+        (r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"x","input":{}}]}}"#, ""),
+        (r#"{"type":"assistant","message":{"content":"a plain string as content"}}"#, "[--:--:--] Text: a plain string as content\n"),
+        ("null", ""),
+        ("not json", ""),
+        ("[1]", ""),
+    ];
+    for (line, expected) in cases {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), format!("{line}\n")).expect("write");
+        let text = shown(&[&file.path().to_string_lossy()], "");
+        assert_eq!(text, expected, "{line}");
+    }
+}
+
+#[test]
+fn a_subagents_lines_stand_under_its_call() {
+    let agent = r#"{"type":"tool_use","id":"a1","name":"Agent","input":{"description":"Look"}}"#;
+    let inner = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"a2","name":"Agent","input":{"description":"Deeper"}}]},"parent_tool_use_id":"a1","timestamp":"2026-01-02T00:23:01Z"}"#;
+    let deep = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"b","name":"Bash","input":{"command":"ls"}}]},"parent_tool_use_id":"a2","timestamp":"2026-01-02T00:23:01Z"}"#;
+    let input = format!("{}\n{inner}\n{deep}\n", assistant(agent));
+    let expected =
+        "[00:23:01] Subagent: Look\n[00:23:01]   Subagent: Deeper\n[00:23:01]     Bash: ls\n";
+    assert_eq!(shown(&[], &input), expected);
+}
+
+#[test]
+fn midnight_is_00() {
+    let line = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"b","name":"Bash","input":{"command":"ls"}}]},"timestamp":"2026-01-02T00:00:09.999Z"}"#;
+    assert_eq!(shown(&[], &format!("{line}\n")), "[00:00:09] Bash: ls\n");
+    assert_eq!(
+        shown(&["--time", "none"], &format!("{line}\n")),
+        "Bash: ls\n"
+    );
+}
