@@ -2,6 +2,7 @@
 //!
 //! This crate knows nothing of what a line means; that is `cr-event`'s.
 
+mod duration;
 mod exit;
 mod input;
 mod lines;
@@ -11,6 +12,7 @@ mod redact;
 mod scan;
 mod text;
 
+pub use duration::{parse_duration, show_duration};
 pub use exit::{Exit, exit_of, message, report};
 pub use input::{Input, Watched, inputs, read_failure};
 pub use lines::{Line, Lines, MAX_LINE};

@@ -1,0 +1,177 @@
+//! One run's directory, and the files in it.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{
+    Access, AtFlags, CWD, FlockOperation, Mode, OFlags, RenameFlags, accessat, flock, fstat, fsync,
+    openat, renameat, renameat_with, unlinkat,
+};
+
+use crate::RunId;
+use crate::state::{State, Unsafe, open_dir, place, private_dir, refuse_odd};
+
+/// A run's directory, held open.
+#[derive(Debug)]
+pub struct RunDir {
+    dir: OwnedFd,
+    path: PathBuf,
+}
+
+/// The lock that is held while a run goes on.
+#[derive(Debug)]
+pub struct Lock {
+    file: OwnedFd,
+}
+
+impl RunDir {
+    /// The directory of run `id` in `state`; a second run of one name gets a
+    /// directory of its own.
+    pub fn create(state: &State, id: &RunId) -> anyhow::Result<Self> {
+        let runs = state.open_part("runs")?;
+        let mut name = id.as_str().to_owned();
+        for again in 2.. {
+            let path = state.path().join("runs").join(&name);
+            let dir = private_dir(&runs, Path::new(&name), &path)?;
+            let run = Self { dir, path };
+            if !run.has("started") {
+                return Ok(run);
+            }
+            name = format!("{id}.{again}");
+        }
+        unreachable!("the names do not run out");
+    }
+
+    /// A directory that was named; it is created if it is missing.
+    pub fn at(path: &Path) -> anyhow::Result<Self> {
+        let path = std::path::absolute(path)?;
+        let dir = open_dir(CWD, &path, &path)?;
+        Ok(Self { dir, path })
+    }
+
+    /// A directory by the descriptor of another process.
+    pub fn from_fd(dir: OwnedFd, path: PathBuf) -> Self {
+        Self { dir, path }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Creates the file `name`, or empties it, and opens it for appending.
+    pub fn create_file(&self, name: &str) -> anyhow::Result<File> {
+        let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::APPEND;
+        let file = self.open(name, flags)?;
+        rustix::fs::ftruncate(&file, 0).map_err(|err| place(err, &self.path.join(name)))?;
+        Ok(file.into())
+    }
+
+    /// Opens `name` and refuses whatever is not a plain file of ours.
+    fn open(&self, name: &str, flags: OFlags) -> anyhow::Result<OwnedFd> {
+        let shown = self.path.join(name);
+        // NONBLOCK, so that a FIFO in its place cannot hold us up.
+        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let file =
+            openat(&self.dir, name, flags, Mode::RUSR | Mode::WUSR).map_err(|err| match err {
+                rustix::io::Errno::LOOP | rustix::io::Errno::NXIO => {
+                    Unsafe(format!("{}: not a plain file", shown.display())).into()
+                }
+                err => place(err, &shown),
+            })?;
+        let stat = fstat(&file).map_err(|err| place(err, &shown))?;
+        refuse_odd(&stat, &shown)?;
+        Ok(file)
+    }
+
+    /// Writes `name` at once: it is there whole or not at all.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
+        let temporary = self.fill_temporary(name, bytes)?;
+        renameat(&self.dir, &temporary, &self.dir, name)
+            .map_err(|err| place(err, &self.path.join(name)))?;
+        Ok(())
+    }
+
+    /// Writes `name` for good, unless it is there already; returns whether this
+    /// call did it. It survives a loss of power.
+    pub fn write_once(&self, name: &str, bytes: &[u8]) -> anyhow::Result<bool> {
+        let temporary = self.fill_temporary(name, bytes)?;
+        let shown = self.path.join(name);
+        let (dir, keep) = (&self.dir, RenameFlags::NOREPLACE);
+        let renamed = renameat_with(dir, &temporary, dir, name, keep).or_else(|err| match err {
+            // A file system that cannot refuse to replace.
+            rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS => {
+                rustix::fs::linkat(dir, &temporary, dir, name, AtFlags::empty())?;
+                unlinkat(dir, &temporary, AtFlags::empty())
+            }
+            err => Err(err),
+        });
+        match renamed {
+            Ok(()) => {}
+            Err(rustix::io::Errno::EXIST) => {
+                let _ = unlinkat(dir, &temporary, AtFlags::empty());
+                return Ok(false);
+            }
+            Err(err) => return Err(place(err, &shown)),
+        }
+        fsync(dir).map_err(|err| place(err, &shown))?;
+        Ok(true)
+    }
+
+    /// Writes a file beside `name` and returns what it is called.
+    fn fill_temporary(&self, name: &str, bytes: &[u8]) -> anyhow::Result<String> {
+        let temporary = format!(".{name}.{}", std::process::id());
+        let written = (|| {
+            let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY;
+            let _ = unlinkat(&self.dir, &temporary, AtFlags::empty());
+            let mut file = File::from(self.open(&temporary, flags)?);
+            file.write_all(bytes)?;
+            file.sync_all()?;
+            anyhow::Ok(())
+        })();
+        if let Err(err) = written {
+            let _ = unlinkat(&self.dir, &temporary, AtFlags::empty());
+            return Err(err.context(self.path.join(name).display().to_string()));
+        }
+        Ok(temporary)
+    }
+
+    /// Takes the lock that says this run goes on. It lasts until every copy of
+    /// it is closed, whoever holds them.
+    pub fn lock(&self) -> anyhow::Result<Lock> {
+        let file = self.open("lock", OFlags::CREATE | OFlags::RDWR)?;
+        flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|err| match err {
+            rustix::io::Errno::WOULDBLOCK => {
+                Unsafe(format!("{}: a run is going on there", self.path.display())).into()
+            }
+            err => place(err, &self.path.join("lock")),
+        })?;
+        Ok(Lock { file })
+    }
+
+    /// Whether there is something called `name`.
+    pub fn has(&self, name: &str) -> bool {
+        accessat(&self.dir, name, Access::EXISTS, AtFlags::empty()).is_ok()
+    }
+}
+
+impl AsFd for RunDir {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.dir.as_fd()
+    }
+}
+
+impl Lock {
+    /// The lock by the descriptor of another process.
+    pub fn from_fd(file: OwnedFd) -> Self {
+        Self { file }
+    }
+}
+
+impl AsFd for Lock {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
