@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
+use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::process::{Signal, set_parent_process_death_signal, setsid};
 use rustix::thread::UnshareFlags;
 
@@ -26,13 +27,37 @@ pub fn in_own_session(command: &mut Command, last: Option<Signal>) {
     unsafe { command.pre_exec(prepare) };
 }
 
-/// Puts the children that this process starts from now on into a process id
-/// namespace of their own, with a mount namespace for its `/proc`; without the
-/// privilege for it, in a user namespace as well.
+/// Puts this process into a user namespace of its own, in which it may do what
+/// needs a privilege outside. It must not have a second thread yet.
+pub fn unshare_user() -> io::Result<()> {
+    unshare(UnshareFlags::NEWUSER)
+}
+
+/// Puts the children that this thread starts from now on into a process id
+/// namespace of their own; the first of them is its init. This thread can start
+/// no other threads afterwards.
+pub fn unshare_processes() -> io::Result<()> {
+    unshare(UnshareFlags::NEWPID)
+}
+
 #[expect(unsafe_code, reason = "unsharing can take descriptors from a thread")]
-pub fn unshare_processes(user_too: bool) -> io::Result<()> {
-    let mut flags = UnshareFlags::NEWPID | UnshareFlags::NEWNS;
-    flags.set(UnshareFlags::NEWUSER, user_too);
+fn unshare(flags: UnshareFlags) -> io::Result<()> {
     // SAFETY: the table of descriptors stays shared.
     Ok(unsafe { rustix::thread::unshare_unsafe(flags) }?)
+}
+
+/// Gives `command`, the first process of a namespace, a `/proc` that shows it.
+#[expect(unsafe_code, reason = "code between fork and exec")]
+pub fn with_own_proc(command: &mut Command) {
+    let prepare = || {
+        unshare(UnshareFlags::NEWNS)?;
+        // What is mounted here must not show outside.
+        let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+        mount_change(c"/", private)?;
+        mount(c"proc", c"/proc", c"proc", MountFlags::empty(), c"")?;
+        Ok(())
+    };
+    // SAFETY: plain system calls on constant strings; nothing allocates or
+    // takes a lock.
+    unsafe { command.pre_exec(prepare) };
 }

@@ -1,0 +1,250 @@
+//! What the agent is doing, by what its lines say.
+//!
+//! Silence means nothing by itself: a model may think for minutes and a tool
+//! may build for an hour. So the clocks ask here what is being waited for.
+
+use std::time::Instant;
+
+use cr_event::{Block, Event, Kind, Message, Raw, Text, TurnEnd};
+
+use crate::record::{Doing, millis};
+
+/// The most characters of a tool's target that are kept.
+const TARGET: usize = 200;
+
+/// More open calls than this are not told apart.
+const CALLS: usize = 1000;
+
+/// Everything the clocks need to know.
+#[derive(Debug)]
+pub(crate) struct Activity {
+    started: Instant,
+    /// When the last line came.
+    pub(crate) last_line: Instant,
+    /// Whether there was one.
+    pub(crate) has_spoken: bool,
+    /// Since when the current turn runs.
+    pub(crate) turn_since: Option<Instant>,
+    /// Turns begun.
+    pub(crate) turns: u64,
+    /// When the last result came, unless a turn has begun since.
+    pub(crate) result_at: Option<Instant>,
+    /// Whether the last result is an error, if there was one at all.
+    pub(crate) result_is_error: Option<bool>,
+    calls: Vec<Call>,
+    background: Vec<String>,
+}
+
+/// A tool call that is not answered yet.
+#[derive(Debug)]
+struct Call {
+    id: String,
+    name: String,
+    target: Option<String>,
+    since: Instant,
+    /// Its clock starts anew with every line of the subagent it runs.
+    reset: Instant,
+}
+
+/// The call that has been silent longest.
+#[derive(Debug)]
+pub(crate) struct Longest {
+    pub(crate) reset: Instant,
+}
+
+impl Activity {
+    /// Nothing has happened yet.
+    pub(crate) fn new(now: Instant) -> Self {
+        Self {
+            started: now,
+            last_line: now,
+            has_spoken: false,
+            turn_since: None,
+            turns: 0,
+            result_at: None,
+            result_is_error: None,
+            calls: Vec::new(),
+            background: Vec::new(),
+        }
+    }
+
+    /// Takes note of a line that is too odd to be read.
+    pub(crate) fn sign_of_life(&mut self, now: Instant) {
+        self.last_line = now;
+        self.has_spoken = true;
+    }
+
+    /// Takes note of a line.
+    pub(crate) fn line(&mut self, line: &[u8], now: Instant) {
+        self.sign_of_life(now);
+        // Pieces of a message come by the thousand and change nothing.
+        if Kind::of_head(line) == Some(Kind::StreamEvent) {
+            return;
+        }
+        let Ok(event) = Event::parse(line) else {
+            return;
+        };
+        if let Some(parent) = event.parent {
+            let parent = parent.decode();
+            for call in self.calls.iter_mut().filter(|call| call.id == parent) {
+                call.reset = now;
+            }
+        }
+        match event.kind {
+            Kind::Assistant | Kind::User => self.message(&event, now),
+            Kind::Result => self.result(&TurnEnd::new(event.line), now),
+            Kind::System => self.system(&event, now),
+            _ => {}
+        }
+    }
+
+    fn message(&mut self, event: &Event<'_>, now: Instant) {
+        let Some(message) = event.message.and_then(|raw| Message::parse(raw).ok()) else {
+            return;
+        };
+        for block in message.blocks() {
+            match block {
+                Block::ToolUse(call) if self.calls.len() < CALLS => {
+                    self.begin_turn(now);
+                    self.calls.push(Call {
+                        id: call.id.decode().into_owned(),
+                        name: call.name.prefix(TARGET).into_owned(),
+                        target: call.input.and_then(target),
+                        since: now,
+                        reset: now,
+                    });
+                }
+                Block::ToolResult(result) => {
+                    let id = result.id.decode();
+                    self.calls.retain(|call| call.id != id);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn result(&mut self, end: &TurnEnd<'_>, now: Instant) {
+        self.result_at = Some(now);
+        self.result_is_error = Some(end.is_error());
+        self.turn_since = None;
+        self.calls.clear();
+    }
+
+    fn system(&mut self, event: &Event<'_>, now: Instant) {
+        let text = |key: &str| event.line.get(key).and_then(Raw::text).map(Text::decode);
+        let subtype = event.subtype.map(Text::decode).unwrap_or_default();
+        match &*subtype {
+            "init" => {
+                self.result_at = None;
+                self.begin_turn(now);
+            }
+            "background_tasks_changed" => {
+                let tasks = event.line.get("tasks").map(Raw::items).unwrap_or_default();
+                let ids = tasks.iter().take(CALLS).enumerate().map(|(i, task)| {
+                    let id = task.string("task_id").or_else(|| task.string("id"));
+                    id.map_or_else(|| i.to_string(), std::borrow::Cow::into_owned)
+                });
+                self.background = ids.collect();
+            }
+            "task_updated" => {
+                let moved = event
+                    .line
+                    .at(&["patch", "is_backgrounded"])
+                    .and_then(Raw::bool);
+                if let (Some(id), Some(true)) = (text("task_id"), moved) {
+                    self.background.push(id.into_owned());
+                }
+            }
+            "task_notification" => {
+                if let Some(id) = text("task_id") {
+                    self.background.retain(|task| *task != id);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn begin_turn(&mut self, now: Instant) {
+        if self.turn_since.is_none() {
+            self.turn_since = Some(now);
+            self.turns += 1;
+        }
+    }
+
+    /// Whether work is known to go on beside the turns.
+    pub(crate) fn has_background(&self) -> bool {
+        !self.background.is_empty()
+    }
+
+    /// The open call whose clock has run longest.
+    pub(crate) fn longest(&self) -> Option<Longest> {
+        let reset = self.calls.iter().map(|call| call.reset).min()?;
+        Some(Longest { reset })
+    }
+
+    /// What is being waited for.
+    pub(crate) fn doing(&self, now: Instant) -> Doing {
+        let since = |at: Instant| millis(now.saturating_duration_since(at));
+        let plain = |what, at| Doing {
+            what,
+            tool: None,
+            tool_use_id: None,
+            target: None,
+            since_ms: since(at),
+        };
+        if let Some(call) = self.calls.iter().min_by_key(|call| call.reset) {
+            return Doing {
+                what: "tool",
+                tool: Some(call.name.clone()),
+                tool_use_id: Some(call.id.clone()),
+                target: call.target.clone(),
+                since_ms: since(call.since),
+            };
+        }
+        match self.result_at {
+            Some(at) if self.has_background() => plain("background", at),
+            Some(at) => plain("after_result", at),
+            None if self.has_spoken => plain("model", self.last_line),
+            None => plain("starting", self.started),
+        }
+    }
+
+    /// Moves everything later by time that does not count.
+    pub(crate) fn shift(&mut self, by: std::time::Duration) {
+        self.started += by;
+        self.last_line += by;
+        let times = self.calls.iter_mut();
+        times.for_each(|call| {
+            call.since += by;
+            call.reset += by;
+        });
+        for time in [&mut self.turn_since, &mut self.result_at]
+            .into_iter()
+            .flatten()
+        {
+            *time += by;
+        }
+    }
+}
+
+/// What a call is about: its command, its file, its question.
+fn target(input: Raw<'_>) -> Option<String> {
+    const KEYS: [&str; 8] = [
+        "command",
+        "file_path",
+        "notebook_path",
+        "pattern",
+        "url",
+        "query",
+        "description",
+        "prompt",
+    ];
+    let text = KEYS
+        .iter()
+        .find_map(|key| input.get(key).and_then(Raw::text))?;
+    Some(
+        cr_io::first_chars(&text.prefix(4 * TARGET), TARGET)
+            .0
+            .to_owned(),
+    )
+}

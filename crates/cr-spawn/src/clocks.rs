@@ -1,0 +1,124 @@
+//! The clocks: which one runs, and until when.
+
+use std::time::{Duration, Instant};
+
+use crate::activity::Activity;
+use crate::args::Clocks;
+
+/// A clock that runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Running {
+    pub(crate) name: &'static str,
+    pub(crate) since: Instant,
+    pub(crate) limit: Duration,
+}
+
+impl Running {
+    /// When it runs out.
+    pub(crate) fn until(&self) -> Instant {
+        self.since + self.limit
+    }
+}
+
+/// The clock that runs out next.
+pub(crate) fn next(clocks: &Clocks, activity: &Activity, started: Instant) -> Option<Running> {
+    let clock =
+        |name, since, limit: Duration| (!limit.is_zero()).then_some(Running { name, since, limit });
+    let turn = activity
+        .turn_since
+        .and_then(|since| clock("turn", since, clocks.turn_timeout));
+    let all = [
+        clock("timeout", started, clocks.timeout),
+        turn,
+        waiting(clocks, activity, started),
+    ];
+    all.into_iter().flatten().min_by_key(Running::until)
+}
+
+/// The clock of what is being waited for; there is one at a time.
+fn waiting(clocks: &Clocks, activity: &Activity, started: Instant) -> Option<Running> {
+    let (name, since, limit) = if let Some(call) = activity.longest() {
+        ("tool", call.reset, clocks.tool_timeout)
+    } else if let Some(at) = activity.result_at {
+        if activity.has_background() {
+            ("post_result", activity.last_line, clocks.tool_timeout)
+        } else {
+            ("post_result", at, clocks.post_result_grace)
+        }
+    } else if activity.has_spoken {
+        ("idle", activity.last_line, clocks.idle_timeout)
+    } else {
+        ("startup", started, clocks.startup_timeout)
+    };
+    (!limit.is_zero()).then_some(Running { name, since, limit })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::Args;
+
+    const CALL: &str = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"make"}}]}}"#;
+    const ANSWER: &str = r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]}}"#;
+    const INIT: &str = r#"{"type":"system","subtype":"init"}"#;
+    const RESULT: &str = r#"{"is_error":false,"type":"result","subtype":"success"}"#;
+    const OPEN: &str =
+        r#"{"type":"system","subtype":"background_tasks_changed","tasks":[{"task_id":"b1"}]}"#;
+    const CLOSED: &str = r#"{"type":"system","subtype":"background_tasks_changed","tasks":[]}"#;
+
+    #[test]
+    fn the_clock_follows_what_the_agent_does() {
+        #[rustfmt::skip]
+        let cases: &[(&[&str], &str, u64)] = &[
+            (&[],                             "startup",     120),
+            (&[INIT],                         "idle",        900),
+            (&[INIT, CALL],                   "tool",        3600),
+            (&[INIT, CALL, ANSWER],           "idle",        900),
+            (&[INIT, RESULT],                 "post_result", 30),
+            (&[INIT, CALL, RESULT],           "post_result", 30),
+            (&[INIT, RESULT, OPEN],           "post_result", 3600),
+            (&[INIT, RESULT, OPEN, CLOSED],   "post_result", 30),
+            (&[INIT, RESULT, INIT],           "idle",        900),
+            (&["not json"],                   "idle",        900),
+        ];
+        let clocks = Args::parse_from(["cr-spawn"]).clocks;
+        let started = Instant::now();
+        for (lines, name, seconds) in cases {
+            let mut activity = Activity::new(started);
+            for line in *lines {
+                activity.line(line.as_bytes(), started);
+            }
+            let next = next(&clocks, &activity, started).expect("a clock runs");
+            assert_eq!(
+                (next.name, next.limit.as_secs()),
+                (*name, *seconds),
+                "{lines:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_subagents_lines_reset_the_clock_of_its_call() {
+        let agent = CALL.replace("Bash", "Agent");
+        let nested = r#"{"type":"assistant","parent_tool_use_id":"t1","message":{"content":[]}}"#;
+        let clocks = Args::parse_from(["cr-spawn"]).clocks;
+        let started = Instant::now();
+        let later = started + Duration::from_secs(3000);
+        let mut activity = Activity::new(started);
+        activity.line(agent.as_bytes(), started);
+        activity.line(nested.as_bytes(), later);
+        let next = next(&clocks, &activity, started).expect("a clock runs");
+        assert_eq!(next.since, later);
+        assert_eq!(activity.doing(later).since_ms, 3_000_000);
+    }
+
+    #[test]
+    fn zero_turns_a_clock_off() {
+        let args = ["cr-spawn", "--startup-timeout", "0"];
+        let clocks = Args::parse_from(args).clocks;
+        let now = Instant::now();
+        assert_eq!(next(&clocks, &Activity::new(now), now), None);
+    }
+}

@@ -1,0 +1,102 @@
+//! The last word on a run.
+
+use std::time::Duration;
+
+use cr_io::Exit;
+use rustix::event::{PollFd, PollFlags};
+
+use crate::cause::{self, Cause};
+use crate::front::Front;
+use crate::output::Fate;
+use crate::record::{self, MOST, millis};
+use crate::start::{note, spawn_code};
+
+/// How long a reader may take for the rest, if the end was not the agent's own.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What `cr/exit` will say.
+pub(crate) fn facts(front: &Front<'_>, run_id: &str) -> record::Exit {
+    let (counts, cause) = (front.stdout.counts(), front.cause.as_ref());
+    let started = !matches!(cause, Some(Cause::NotStarted(..)));
+    let error = cause.and_then(Cause::error);
+    record::Exit {
+        reason: Cause::reason(cause, front.end),
+        exit_code: front.end.and_then(|end| end.code),
+        signal: front.end.and_then(|end| end.signal),
+        killed: front.killed && started,
+        interrupted_by: match cause {
+            Some(Cause::Signal(number)) => Some(*number),
+            Some(Cause::Orphaned) => Some(signal_hook::consts::SIGTERM),
+            _ => None,
+        },
+        parent_died: cause == Some(&Cause::Orphaned),
+        spawn_code: cause.and_then(spawn_code),
+        error: error.map(|text| front.redactor.redact(&text).into_owned()),
+        result_seen: Some(front.activity.result_is_error.is_some()),
+        result_is_error: front.activity.result_is_error,
+        duration_ms: millis(front.started.elapsed()),
+        stopped_ms: millis(front.stopped),
+        lines: counts.lines,
+        bytes: counts.bytes,
+        noise: counts.noise,
+        forged: counts.forged,
+        oversize: counts.oversize,
+        stderr: front.stderr.ends(),
+        torn_tail: counts.torn,
+        leaked: front.swept.leaked.iter().take(MOST).cloned().collect(),
+        leaked_total: front.swept.leaked.len(),
+        unkillable: front.swept.unkillable.iter().take(MOST).cloned().collect(),
+        children_kept: front.args.keep_children && !front.swept.leaked.is_empty(),
+        recorded: front.out.is_recorded(),
+        run_id: run_id.to_owned(),
+    }
+}
+
+/// Records the end, lets the guardian go, and says the last word.
+///
+/// In this order: a reader may keep us waiting for ever, and the record must
+/// not wait with us. Whoever sees the end of the file knows that nobody is left.
+pub(crate) fn finish(mut front: Front<'_>, exit: &record::Exit) -> anyhow::Result<Exit> {
+    let line = record::line(exit);
+    if let Some(dir) = front.run_dir
+        && let Err(err) = dir.write_once("exit.json", &line)
+    {
+        note(&format!("not recorded: {}", cr_io::message(&err)));
+    }
+    front.out.line(line.trim_ascii_end());
+    let Front {
+        guard,
+        mut out,
+        mut signals,
+        cause,
+        end,
+        activity,
+        ..
+    } = front;
+    guard.dismiss();
+    out.flush();
+    loop {
+        if out.drain(Duration::from_millis(200)) || reader_left() {
+            break;
+        }
+        let is_told = !signals.pending().is_empty();
+        if is_told || (cause.is_some() && !out.drain(PATIENCE)) {
+            break;
+        }
+    }
+    let fate = out.fate();
+    let code = cause::code(cause.as_ref(), end, activity.result_is_error, &fate);
+    if let Fate::Failed(text) = &fate {
+        note(&format!("write standard output: {text}"));
+    } else if let Some(text) = cause.as_ref().and_then(Cause::error) {
+        note(&text);
+    }
+    Ok(code)
+}
+
+fn reader_left() -> bool {
+    let stdout = std::io::stdout();
+    let mut fds = [PollFd::new(&stdout, PollFlags::empty())];
+    crate::wait::polled(&mut fds, Duration::ZERO);
+    fds[0].revents().contains(PollFlags::ERR)
+}

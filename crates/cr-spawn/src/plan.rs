@@ -1,0 +1,271 @@
+//! What to run: the agent's arguments and environment.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+use cr_io::Exit;
+use cr_run::RunDir;
+
+use crate::args::Args;
+use crate::program::Version;
+
+/// What a run inside a run would take for its own.
+const SCRUBBED: [&str; 12] = [
+    "CLAUDECODE",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_EXECPATH",
+    "CLAUDE_CODE_SSE_PORT",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_SESSION_ACCESS_TOKEN",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_MESSAGING_SOCKET",
+    "CLAUDE_CODE_MESSAGING_TOKEN",
+    "CLAUDE_PID",
+    "AI_AGENT",
+    // Ours: a nested run has a name of its own.
+    "CR_RUN_ID",
+];
+
+/// Flags that would break what we promise, and what to do instead.
+const REFUSED: [(&str, &str); 12] = [
+    ("-p", "it is always passed; the prompt goes to --prompt"),
+    ("--print", "it is always passed"),
+    ("--output-format", "it is always stream-json"),
+    ("--input-format", "the prompt is text"),
+    ("--verbose", "it is always passed"),
+    ("--replay-user-messages", "the prompt is text"),
+    ("--bg", "a run that leaves cannot be supervised"),
+    ("--background", "a run that leaves cannot be supervised"),
+    ("-v", "ask the program itself"),
+    ("--version", "ask the program itself"),
+    ("-h", "ask the program itself"),
+    ("--help", "ask the program itself"),
+];
+
+/// Flags that 2.1.197 does not have and 2.1.326 does.
+const NEWER: [&str; 4] = [
+    "--forward-subagent-text",
+    "--permission-prompts",
+    "--restricted",
+    "--system-prompt-snapshot",
+];
+const OLD: &str = "2.1.198";
+const NEW: &str = "2.1.326";
+
+/// The longest single argument that the kernel takes.
+const LONGEST: usize = 131_071;
+
+/// How deep runs may be nested.
+const DEEPEST: u32 = 3;
+
+/// What is known before anything starts.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// As the user called it.
+    pub(crate) name: OsString,
+    pub(crate) argv: Vec<OsString>,
+    pub(crate) model: Option<String>,
+    pub(crate) permission_mode: Option<String>,
+    pub(crate) depth: u32,
+}
+
+impl Plan {
+    /// Translates our arguments into the agent's.
+    pub(crate) fn new(args: &Args) -> anyhow::Result<Self> {
+        refuse(&args.rest)?;
+        let name = args
+            .claude
+            .clone()
+            .map(OsString::from)
+            .or_else(|| env::var_os("CR_CLAUDE").filter(|name| !name.is_empty()))
+            .unwrap_or_else(|| "claude".into());
+        let goes_on = args.resume.is_some() || args.continue_last;
+        let default = (!goes_on).then(|| "sonnet".to_owned());
+        let mut plan = Self {
+            name,
+            argv: Vec::new(),
+            model: args.model.clone().or(default),
+            permission_mode: permission_mode(args),
+            depth: depth()?,
+        };
+        plan.fill(args);
+        Ok(plan)
+    }
+
+    fn fill(&mut self, args: &Args) {
+        for flag in ["-p", "--output-format=stream-json", "--verbose"] {
+            self.argv.push(flag.into());
+        }
+        let turns = (args.max_turns > 0).then(|| args.max_turns.to_string());
+        let budget = (args.max_budget > 0.0).then(|| args.max_budget.to_string());
+        // With `=`, so that a value that begins with a dash stays a value.
+        let values = [
+            ("--model", self.model.clone()),
+            ("--fallback-model", args.fallback_model.clone()),
+            ("--resume", args.resume.clone()),
+            ("--session-id", args.session_id.clone()),
+            ("--max-turns", turns),
+            ("--max-budget-usd", budget),
+            ("--permission-mode", self.permission_mode.clone()),
+            ("--json-schema", args.json_schema.clone()),
+        ];
+        for (flag, value) in values {
+            if let Some(value) = value {
+                self.argv.push(format!("{flag}={value}").into());
+            }
+        }
+        for tools in &args.allowed_tools {
+            self.argv.push(format!("--allowedTools={tools}").into());
+        }
+        for tools in &args.disallowed_tools {
+            self.argv.push(format!("--disallowedTools={tools}").into());
+        }
+        let switches = [
+            ("--continue", args.continue_last),
+            ("--fork-session", args.fork_session),
+            ("--include-partial-messages", args.partial_messages),
+            ("--no-session-persistence", args.no_session_persistence),
+        ];
+        for (flag, is_on) in switches {
+            if is_on {
+                self.argv.push(flag.into());
+            }
+        }
+    }
+
+    /// Adds what depends on the program's version and on where files may go.
+    pub(crate) fn complete(
+        &mut self,
+        args: &Args,
+        version: &Version,
+        run_dir: Option<&RunDir>,
+    ) -> anyhow::Result<()> {
+        self.system_prompt(args, run_dir)?;
+        let goes_on = args.resume.is_some() || args.continue_last;
+        let has_prompt = args.system_prompt.is_some() || args.system_prompt_file.is_some();
+        let is_new = version.number.is_some() && !version.is_before(NEW);
+        if goes_on && has_prompt && is_new {
+            // Otherwise the one recorded first is sent again.
+            self.argv.push("--system-prompt-snapshot=off".into());
+        }
+        let lacks = version.is_before(OLD);
+        let newer = args.rest.iter().find_map(|arg| {
+            let flag = flag_of(arg);
+            NEWER.iter().find(|newer| **newer == flag)
+        });
+        if let (true, Some(flag)) = (lacks, newer) {
+            let have = version.number.as_deref().unwrap_or_default();
+            let text = format!("{flag} needs claude {NEW}, this is {have}");
+            return Err(anyhow!(text).context(Exit::Usage));
+        }
+        refuse_root(self, args, version)?;
+        self.argv.extend(args.rest.iter().cloned());
+        Ok(())
+    }
+
+    /// By a file where there may be one: arguments are for everyone to see.
+    fn system_prompt(&mut self, args: &Args, run_dir: Option<&RunDir>) -> anyhow::Result<()> {
+        let file =
+            |path: &Path| OsString::from(format!("--append-system-prompt-file={}", path.display()));
+        if let Some(path) = &args.system_prompt_file {
+            self.argv.push(file(&std::path::absolute(path)?));
+        }
+        let Some(text) = &args.system_prompt else {
+            return Ok(());
+        };
+        let written = run_dir.filter(|dir| dir.write("system-prompt", text.as_bytes()).is_ok());
+        match written {
+            Some(dir) => self.argv.push(file(&dir.path().join("system-prompt"))),
+            None if text.len() > LONGEST - 100 => {
+                let text = "--system-prompt is too long for an argument; use --system-prompt-file";
+                return Err(anyhow!(text).context(Exit::Usage));
+            }
+            None => self
+                .argv
+                .push(format!("--append-system-prompt={text}").into()),
+        }
+        Ok(())
+    }
+
+    /// The changes to our environment that make the agent's.
+    pub(crate) fn environment(
+        &self,
+        args: &Args,
+        run_id: &str,
+    ) -> Vec<(&'static str, Option<String>)> {
+        let mut changes: Vec<_> = SCRUBBED.iter().map(|name| (*name, None)).collect();
+        changes.push(("CR_DEPTH", Some((self.depth + 1).to_string())));
+        changes.push(("CR_PARENT_RUN_ID", Some(run_id.to_owned())));
+        if !args.background {
+            changes.push(("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", Some("1".to_owned())));
+        }
+        changes
+    }
+}
+
+fn permission_mode(args: &Args) -> Option<String> {
+    if args.dangerously_skip_permissions {
+        return Some("bypassPermissions".to_owned());
+    }
+    let from_env = || {
+        env::var("CR_PERMISSION_MODE")
+            .ok()
+            .filter(|mode| !mode.is_empty())
+    };
+    args.permission_mode.clone().or_else(from_env)
+}
+
+/// The CLI refuses to skip permissions as root; to find that out only after it
+/// has started helps nobody.
+fn refuse_root(plan: &Plan, args: &Args, version: &Version) -> anyhow::Result<()> {
+    let skips = plan.permission_mode.as_deref() == Some("bypassPermissions")
+        || args
+            .rest
+            .iter()
+            .any(|arg| arg == "--dangerously-skip-permissions");
+    let is_sandbox = env::var_os("IS_SANDBOX").is_some_and(|value| value == "1");
+    if skips && version.is_claude && !is_sandbox && rustix::process::geteuid().is_root() {
+        let text = "claude does not skip permissions as root: run it as another user, or set \
+                    IS_SANDBOX=1 if this is a sandbox";
+        return Err(anyhow!(text).context(Exit::Config));
+    }
+    Ok(())
+}
+
+fn refuse(rest: &[OsString]) -> anyhow::Result<()> {
+    for arg in rest {
+        let flag = flag_of(arg);
+        if let Some((flag, why)) = REFUSED.iter().find(|(refused, _)| *refused == flag) {
+            return Err(anyhow!("{flag} cannot be passed on: {why}").context(Exit::Usage));
+        }
+    }
+    Ok(())
+}
+
+fn flag_of(arg: &std::ffi::OsStr) -> String {
+    let text = arg.to_string_lossy();
+    text.split('=').next().unwrap_or_default().to_owned()
+}
+
+fn depth() -> anyhow::Result<u32> {
+    let depth = env::var("CR_DEPTH")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(0);
+    if depth > DEEPEST {
+        let text = format!("CR_DEPTH is {depth}: a run inside a run inside a run goes too deep");
+        return Err(anyhow!(text).context(Exit::Config));
+    }
+    Ok(depth)
+}
+
+/// The directory the agent runs in.
+pub(crate) fn cwd(args: &Args) -> PathBuf {
+    let here = || env::current_dir().unwrap_or_else(|_| "/".into());
+    match &args.cwd {
+        Some(dir) => std::path::absolute(dir).unwrap_or_else(|_| dir.clone()),
+        None => here(),
+    }
+}

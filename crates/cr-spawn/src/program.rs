@@ -1,0 +1,222 @@
+//! The agent's program: where it is, and which version.
+
+use std::env;
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use cr_run::{RunDir, State};
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde::{Deserialize, Serialize};
+
+/// How long the program may take to say its version.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Why a program cannot be run.
+#[derive(Debug)]
+pub(crate) enum Missing {
+    /// There is none of that name.
+    NotFound,
+    /// It is there, and not executable.
+    CannotRun(&'static str),
+}
+
+/// What the program said of itself.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
+pub(crate) struct Version {
+    /// `2.1.326`, if it said something like it.
+    pub(crate) number: Option<String>,
+    /// Whether it is the real one, and no stand-in.
+    pub(crate) is_claude: bool,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Known {
+    path: PathBuf,
+    size: u64,
+    mtime: i64,
+    mtime_nsec: i64,
+    version: Version,
+}
+
+/// Finds `name` as a shell would: by itself if it has a slash, else in PATH.
+pub(crate) fn find(name: &Path) -> Result<PathBuf, Missing> {
+    if name.as_os_str().as_encoded_bytes().contains(&b'/') {
+        let path = std::path::absolute(name).unwrap_or_else(|_| name.to_owned());
+        return check(&path).map(|()| path);
+    }
+    let mut worst = Missing::NotFound;
+    let path = env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
+    for dir in env::split_paths(&path) {
+        let dir = if dir.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            &dir
+        };
+        let Ok(path) = std::path::absolute(dir.join(name)) else {
+            continue;
+        };
+        match check(&path) {
+            Ok(()) => return Ok(path),
+            Err(Missing::NotFound) => {}
+            Err(missing) => worst = missing,
+        }
+    }
+    Err(worst)
+}
+
+fn check(path: &Path) -> Result<(), Missing> {
+    let meta = fs::metadata(path).map_err(|_| Missing::NotFound)?;
+    if meta.is_dir() {
+        return Err(Missing::CannotRun("is a directory"));
+    }
+    if meta.permissions().mode() & 0o111 == 0 {
+        return Err(Missing::CannotRun("is not executable"));
+    }
+    Ok(())
+}
+
+/// The version of the program at `path`, from the cache or by asking.
+pub(crate) fn version(path: &Path, state: Option<&State>) -> Version {
+    if !answers(path) {
+        return Version::default();
+    }
+    let cache = state.and_then(|state| {
+        let dir = state.open_part("cache").ok()?;
+        Some(RunDir::from_fd(dir, state.path().join("cache")))
+    });
+    let Ok(meta) = fs::metadata(path) else {
+        return Version::default();
+    };
+    let is_same = |known: &Known| {
+        known.path == path
+            && known.size == meta.size()
+            && (known.mtime, known.mtime_nsec) == (meta.mtime(), meta.mtime_nsec())
+    };
+    let file = cache
+        .as_ref()
+        .map(|cache| cache.path().join("versions.json"));
+    let mut known: Vec<Known> = file
+        .and_then(|file| fs::read(file).ok())
+        .and_then(|text| serde_json::from_slice(&text).ok())
+        .unwrap_or_default();
+    // What a stand-in says depends on what it plays.
+    if let Some(known) = known
+        .iter()
+        .find(|known| is_same(known) && known.version.is_claude)
+    {
+        return known.version.clone();
+    }
+    let version = ask(path);
+    if let (Some(cache), true) = (cache, version.is_claude) {
+        known.retain(|known| known.path != path);
+        known.truncate(20);
+        known.push(Known {
+            path: path.to_owned(),
+            size: meta.size(),
+            mtime: meta.mtime(),
+            mtime_nsec: meta.mtime_nsec(),
+            version: version.clone(),
+        });
+        // Without a cache it is asked again, that is all.
+        let _ = serde_json::to_vec(&known).map(|text| cache.write("versions.json", &text));
+    }
+    version
+}
+
+/// Whether it is safe to ask. A script may be anybody's wrapper, and one that
+/// does not look at its arguments would do its work twice.
+fn answers(path: &Path) -> bool {
+    let mut head = [0; 128];
+    let Ok(length) = File::open(path).and_then(|mut file| file.read(&mut head)) else {
+        return false;
+    };
+    let head = &head[..length];
+    if !head.starts_with(b"#!") {
+        return head.starts_with(b"\x7FELF");
+    }
+    let first = head.split(|&b| b == b'\n').next().unwrap_or_default();
+    let mut words = first.split(|b| b" \t/".contains(b));
+    words.any(|word| word == b"node" || word == b"bun")
+}
+
+fn ask(path: &Path) -> Version {
+    let mut command = Command::new(path);
+    command
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    cr_sys::in_own_session(&mut command, None);
+    let Ok(mut child) = command.spawn() else {
+        return Version::default();
+    };
+    let group = Pid::from_child(&child);
+    let mut text = Vec::new();
+    if let Some(stdout) = child.stdout.take() {
+        read_for(stdout, &mut text, PATIENCE);
+    }
+    let _ = kill_process_group(group, Signal::KILL);
+    let _ = child.wait();
+    parse(&String::from_utf8_lossy(&text))
+}
+
+/// Reads until the end or until `patience` is over.
+fn read_for(mut from: impl Read + std::os::fd::AsFd, text: &mut Vec<u8>, patience: Duration) {
+    let until = Instant::now() + patience;
+    let mut buf = [0; 1024];
+    while text.len() < 4096 {
+        let left = until.saturating_duration_since(Instant::now());
+        if !crate::wait::readable(&from, left) {
+            return;
+        }
+        match from.read(&mut buf) {
+            Ok(0) | Err(_) => return,
+            Ok(n) => text.extend_from_slice(&buf[..n]),
+        }
+    }
+}
+
+fn parse(text: &str) -> Version {
+    let number = text.split_whitespace().next().unwrap_or_default();
+    let parts = number
+        .split('.')
+        .filter(|part| part.parse::<u32>().is_ok())
+        .count();
+    let is_number = parts >= 3;
+    Version {
+        number: is_number.then(|| number.to_owned()),
+        is_claude: is_number && text.contains("Claude Code"),
+    }
+}
+
+impl Version {
+    /// Whether it is known to be older than `other`.
+    pub(crate) fn is_before(&self, other: &str) -> bool {
+        let parts =
+            |text: &str| -> Vec<u32> { text.split('.').filter_map(|p| p.parse().ok()).collect() };
+        self.number
+            .as_ref()
+            .is_some_and(|number| parts(number) < parts(other))
+    }
+}
+
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_and_compared() {
+        let version = parse("2.1.326 (Claude Code)\n");
+        assert_eq!(version.number.as_deref(), Some("2.1.326"));
+        assert!(version.is_claude);
+        assert!(version.is_before("2.1.1000") && !version.is_before("2.1.197"));
+        assert_eq!(parse("hello world"), Version::default());
+        assert!(!parse("2.1.326 (cr-replay)").is_claude);
+        assert!(!Version::default().is_before("9.9.9"));
+    }
+}

@@ -1,0 +1,410 @@
+//! From arguments to a run: everything that is put in place, in order.
+
+use std::env;
+use std::fs;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow};
+use cr_io::{Exit, Redactor, exit_of, message};
+use cr_run::{Lock, RunDir, RunId, State, Unsafe};
+use rustix::pipe::{PipeFlags, pipe_with};
+
+use crate::args::Args;
+use crate::cause::{self, Cause};
+use crate::feed::Feed;
+use crate::front::{DRAIN, Front, Parts};
+use crate::guard::Guard;
+use crate::output::Output;
+use crate::plan::{self, Plan};
+use crate::program::{self, Missing, Version};
+use crate::record::{self, Claude, Limits, Start, compose, millis};
+use crate::signals::Signals;
+use crate::starter::Starter;
+use crate::stderr::Stderr;
+use crate::stdout::Stdout;
+use crate::wire::{Order, Spec};
+
+/// What a prompt is when a session is resumed without one.
+const GO_ON: &str = "Continue from where you left off";
+
+/// A run that has a name and a place, and no agent yet.
+struct Run<'a> {
+    args: &'a Args,
+    plan: Plan,
+    id: RunId,
+    redactor: Redactor,
+    dir: Option<RunDir>,
+    lock: Option<Lock>,
+    cwd: PathBuf,
+    prompt: Vec<u8>,
+    prompt_bytes: usize,
+}
+
+/// Runs the agent that `args` ask for, to the end.
+pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+    let plan = Plan::new(args)?;
+    let prompt = prompt(args)?;
+    let state = State::from_env();
+    let id = run_id()?;
+    let dir = place(args, state.as_ref(), &id)?;
+    let lock = dir
+        .as_ref()
+        .map(RunDir::lock)
+        .transpose()
+        .map_err(refused)?;
+    let mut run = Run {
+        args,
+        plan,
+        id,
+        redactor: Redactor::from_env(),
+        dir,
+        lock,
+        cwd: plan::cwd(args),
+        prompt_bytes: prompt.len(),
+        prompt,
+    };
+    let found = run.find(state.as_ref());
+    let (path, version) = match found {
+        Ok(found) => found,
+        Err((path, cause)) => return run.fail(&path, cause),
+    };
+    run.plan.complete(args, &version, run.dir.as_ref())?;
+    run.go(&path, &version)
+}
+
+impl Run<'_> {
+    /// Finds the program, or says why there is none to run.
+    fn find(&self, state: Option<&State>) -> Result<(PathBuf, Version), (PathBuf, Cause)> {
+        let name = Path::new(&self.plan.name);
+        let not = |exit, text: &str| {
+            let text = format!("{}: {text}", name.display());
+            Err((name.to_owned(), Cause::NotStarted(exit, text)))
+        };
+        if !self.cwd.is_dir() {
+            let text = format!("{}: no such directory", self.cwd.display());
+            return Err((name.to_owned(), Cause::NotStarted(Exit::Tool, text)));
+        }
+        match program::find(name) {
+            Ok(path) => {
+                let version = program::version(&path, state.filter(|_| !self.args.no_record));
+                Ok((path, version))
+            }
+            Err(Missing::NotFound) => not(Exit::NotFound, "not found"),
+            Err(Missing::CannotRun(why)) => not(Exit::CannotExec, why),
+        }
+    }
+
+    /// Writes the stream of a run that could not begin.
+    fn fail(&self, path: &Path, cause: Cause) -> anyhow::Result<Exit> {
+        let mut out = self.output()?;
+        let start = self.start_line(path, &Version::default(), None, None);
+        out.line(&start);
+        let exit = record::Exit {
+            reason: Cause::reason(Some(&cause), None),
+            error: cause
+                .error()
+                .map(|text| self.redactor.redact(&text).into_owned()),
+            spawn_code: spawn_code(&cause),
+            result_seen: Some(false),
+            recorded: out.is_recorded(),
+            run_id: self.id.to_string(),
+            ..record::Exit::default()
+        };
+        self.close(out, &cause, exit)
+    }
+
+    fn close(&self, mut out: Output, cause: &Cause, exit: record::Exit) -> anyhow::Result<Exit> {
+        let line = record::line(&exit);
+        if let Some(dir) = &self.dir {
+            let _ = dir.write_once("exit.json", &line);
+        }
+        out.line(line.trim_ascii_end());
+        while !out.drain(DRAIN) {}
+        let code = cause::code(Some(cause), None, None, &out.fate());
+        let text = cause.error().unwrap_or_default();
+        Err(anyhow!(self.redactor.redact(&text).into_owned()).context(code))
+    }
+
+    fn output(&self) -> anyhow::Result<Output> {
+        let record = self
+            .dir
+            .as_ref()
+            .and_then(|dir| dir.create_file("stream.ndjson").ok());
+        Output::start(record)
+            .context("start a thread")
+            .context(Exit::Tool)
+    }
+
+    /// Starts both processes and stays until nobody is left.
+    fn go(&mut self, path: &Path, version: &Version) -> anyhow::Result<Exit> {
+        let own = |err: io::Error| anyhow::Error::from(err).context(Exit::Tool);
+        // Before anything exists that a signal could leave behind.
+        let signals = Signals::install().map_err(own)?;
+        let starter = Starter::find(self.args.watch_pid, signals.ignores_hangup);
+        cr_proc::adopt_orphans().map_err(own)?;
+        if self.args.isolate {
+            crate::isolate::user().map_err(no_isolation)?;
+        }
+        let out = self.output()?;
+        if self.args.isolate {
+            cr_sys::unshare_processes().map_err(no_isolation)?;
+        }
+        self.leave_marks(path, version);
+        let streams = Streams::new().map_err(own)?;
+        let environment = self.plan.environment(self.args, self.id.as_str());
+        let argv = &self.plan.argv;
+        let guard = Guard::start(&self.plan.name, argv, &environment, self.args.isolate);
+        let guard = match guard {
+            Ok(guard) => guard,
+            Err(err) if self.args.isolate => return Err(no_isolation(err)),
+            Err(err) => {
+                let cause = cannot_run(err.raw_os_error().unwrap_or(0), &err.to_string(), &None);
+                drop(out);
+                return self.fail(path, cause);
+            }
+        };
+        let parts = Parts {
+            guard,
+            signals,
+            starter,
+            out,
+            stdout: Stdout::new(streams.ours.1, self.args.max_line).map_err(own)?,
+            stderr: Stderr::new(streams.ours.2).map_err(own)?,
+            feed: Feed::new(streams.ours.0, std::mem::take(&mut self.prompt)),
+        };
+        let mut fds: Vec<BorrowedFd<'_>> = streams.theirs.iter().map(AsFd::as_fd).collect();
+        fds.extend(self.dir.as_ref().map(AsFd::as_fd));
+        fds.extend(self.lock.as_ref().map(AsFd::as_fd));
+        parts.guard.order(&Order::Start(self.spec(path)), &fds);
+        drop(fds);
+        drop(streams.theirs);
+        let front = Front::new(
+            self.args,
+            self.id.as_str(),
+            &self.redactor,
+            self.dir.as_ref(),
+            parts,
+        );
+        self.see_through(front, path, version)
+    }
+
+    fn see_through(
+        &self,
+        mut front: Front<'_>,
+        path: &Path,
+        version: &Version,
+    ) -> anyhow::Result<Exit> {
+        front.start();
+        let (guardian, agent) = (front.guard.pid(), front.agent);
+        let line = self.start_line(path, version, Some(guardian), agent);
+        front.out.line(&line);
+        front.run();
+        let exit = crate::end::facts(&front, self.id.as_str());
+        crate::end::finish(front, &exit)
+    }
+
+    /// What is written before the agent runs.
+    fn leave_marks(&mut self, path: &Path, version: &Version) {
+        let Some(dir) = &self.dir else {
+            return;
+        };
+        let line = self.start_line(path, version, None, None);
+        let prompt = dir.create_file("prompt");
+        let written =
+            prompt.and_then(|mut file| Ok(io::Write::write_all(&mut file, &self.prompt)?));
+        let marked = dir.create_file("started");
+        let marked = marked.and_then(|mut file| {
+            Ok(io::Write::write_all(
+                &mut file,
+                &[&line[..], b"\n"].concat(),
+            )?)
+        });
+        if let Err(err) = written.and(marked) {
+            note(&format!("not recorded: {}", message(&err)));
+        }
+    }
+
+    fn spec(&self, path: &Path) -> Spec {
+        Spec {
+            cwd: Some(self.cwd.clone()),
+            program: path.to_owned(),
+            run_id: self.id.to_string(),
+            run_dir: self.dir.as_ref().map(|dir| dir.path().to_owned()),
+            isolate: self.args.isolate,
+            keep_children: self.args.keep_children,
+        }
+    }
+
+    fn start_line(
+        &self,
+        path: &Path,
+        version: &Version,
+        guardian: Option<u32>,
+        agent: Option<i32>,
+    ) -> Vec<u8> {
+        let parent = env::var("CR_PARENT_RUN_ID").ok();
+        let start = Start {
+            schema: Start::SCHEMA,
+            pid: std::process::id(),
+            guardian_pid: guardian,
+            agent_pid: agent,
+            parent_run_id: parent.as_deref(),
+            name: self.args.name.as_deref(),
+            argv: record::shown(&self.plan.argv, &self.redactor),
+            claude: Claude {
+                path,
+                version: version.number.as_deref(),
+            },
+            cwd: &self.cwd,
+            run_dir: self.dir.as_ref().map(RunDir::path),
+            model: self.plan.model.as_deref(),
+            resume: self.args.resume.as_deref(),
+            prompt_bytes: self.prompt_bytes,
+            permission_mode: self.plan.permission_mode.as_deref(),
+            background: self.args.background,
+            keep_children: self.args.keep_children,
+            isolate: self.args.isolate,
+            limits: limits(self.args),
+        };
+        compose("start", self.id.as_str(), &start)
+    }
+}
+
+/// The three pipes: our ends, which do not block, and the agent's.
+struct Streams {
+    ours: (OwnedFd, OwnedFd, OwnedFd),
+    theirs: [OwnedFd; 3],
+}
+
+impl Streams {
+    fn new() -> io::Result<Self> {
+        let pipe = || pipe_with(PipeFlags::CLOEXEC);
+        let (stdin, stdout, stderr) = (pipe()?, pipe()?, pipe()?);
+        // A larger pipe halves the number of times both sides must wake.
+        let _ = rustix::pipe::fcntl_setpipe_size(&stdout.0, 1 << 20);
+        for fd in [&stdin.1, &stdout.0, &stderr.0] {
+            rustix::io::ioctl_fionbio(fd, true)?;
+        }
+        Ok(Self {
+            ours: (stdin.1, stdout.0, stderr.0),
+            theirs: [stdin.0, stdout.1, stderr.1],
+        })
+    }
+}
+
+/// Why a program that is there does not run.
+pub(crate) fn cannot_run(errno: i32, what: &str, name: &Option<PathBuf>) -> Cause {
+    let name = name.as_ref().map_or_else(
+        || env::var("CR_CLAUDE").unwrap_or_else(|_| "claude".to_owned()),
+        |name| name.display().to_string(),
+    );
+    let exit = match rustix::io::Errno::from_raw_os_error(errno) {
+        // A script whose interpreter is missing: it is there, and cannot run.
+        rustix::io::Errno::NOENT | rustix::io::Errno::ACCESS | rustix::io::Errno::NOEXEC => {
+            Exit::CannotExec
+        }
+        rustix::io::Errno::TOOBIG => Exit::CannotExec,
+        _ => Exit::Tool,
+    };
+    Cause::NotStarted(exit, format!("{name}: {what}"))
+}
+
+pub(crate) fn spawn_code(cause: &Cause) -> Option<u8> {
+    match cause {
+        Cause::NotStarted(exit, _) => Some(exit.code()),
+        _ => None,
+    }
+}
+
+fn prompt(args: &Args) -> anyhow::Result<Vec<u8>> {
+    let text = match (&args.prompt, &args.prompt_file) {
+        (Some(text), _) => text.clone().into_bytes(),
+        (None, Some(path)) => {
+            let shown = || path.display().to_string();
+            fs::read(path).with_context(shown).context(Exit::NoInput)?
+        }
+        (None, None) => {
+            let mut text = Vec::new();
+            let read = io::stdin().lock().read_to_end(&mut text);
+            read.context("standard input").context(Exit::NoInput)?;
+            text
+        }
+    };
+    if !text.trim_ascii().is_empty() {
+        return Ok(text);
+    }
+    if args.resume.is_some() || args.continue_last {
+        return Ok(GO_ON.into());
+    }
+    Err(anyhow!("the prompt is empty").context(Exit::Usage))
+}
+
+fn run_id() -> anyhow::Result<RunId> {
+    let Some(given) = env::var_os("CR_RUN_ID").filter(|id| !id.is_empty()) else {
+        return Ok(RunId::new());
+    };
+    let id = given.to_str().and_then(RunId::parse);
+    let wrong = || anyhow!("CR_RUN_ID is no name for a run").context(Exit::Config);
+    id.ok_or_else(wrong)
+}
+
+/// The run's directory. That it cannot be written stops nothing; that it
+/// cannot be trusted does.
+fn place(args: &Args, state: Option<&State>, id: &RunId) -> anyhow::Result<Option<RunDir>> {
+    if args.no_record {
+        return Ok(None);
+    }
+    if let Some(path) = &args.run_dir {
+        return RunDir::at(path).map(Some).map_err(refused);
+    }
+    let Some(state) = state else {
+        note("not recorded: there is no home to keep runs in");
+        return Ok(None);
+    };
+    match RunDir::create(state, id) {
+        Ok(dir) => Ok(Some(dir)),
+        Err(err) if err.downcast_ref::<Unsafe>().is_some() => Err(refused(err)),
+        Err(err) => {
+            note(&format!("not recorded: {}", message(&err)));
+            Ok(None)
+        }
+    }
+}
+
+fn refused(err: anyhow::Error) -> anyhow::Error {
+    match exit_of(&err) {
+        _ if err.downcast_ref::<Unsafe>().is_some() => err.context(Exit::Config),
+        _ => err.context(Exit::Io),
+    }
+}
+
+fn no_isolation(err: io::Error) -> anyhow::Error {
+    anyhow::Error::from(err)
+        .context("--isolate: this system gives no process id namespace")
+        .context(Exit::Config)
+}
+
+/// A word to the user; one that cannot be read is no reason to stop.
+pub(crate) fn note(text: &str) {
+    let _ = io::Write::write_all(&mut io::stderr(), format!("cr-spawn: {text}\n").as_bytes());
+}
+
+fn limits(args: &Args) -> Limits {
+    let clock = |limit: std::time::Duration| (!limit.is_zero()).then(|| millis(limit));
+    let clocks = &args.clocks;
+    Limits {
+        timeout_ms: clock(clocks.timeout),
+        startup_timeout_ms: clock(clocks.startup_timeout),
+        idle_timeout_ms: clock(clocks.idle_timeout),
+        tool_timeout_ms: clock(clocks.tool_timeout),
+        turn_timeout_ms: clock(clocks.turn_timeout),
+        post_result_grace_ms: clock(clocks.post_result_grace),
+        grace_ms: millis(clocks.grace),
+        drain_ms: millis(DRAIN),
+        max_turns: (args.max_turns > 0).then_some(args.max_turns),
+        max_budget_usd: (args.max_budget > 0.0).then_some(args.max_budget),
+        max_line: args.max_line,
+    }
+}

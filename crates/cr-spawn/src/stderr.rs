@@ -1,0 +1,151 @@
+//! The agent's standard error: always drained, each line an event, both ends
+//! kept for the last word on the run.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use cr_io::{Line, Lines};
+
+use crate::ration::{Purse, Ration};
+use crate::record::{self, Words, compose};
+use crate::stdout::{Maker, Sink};
+
+/// What is kept of the beginning and of the end.
+const HEAD: usize = 16 << 10;
+const TAIL: usize = 64 << 10;
+
+/// Lines read in one go.
+const ROUND: usize = 500;
+
+/// Bytes read in one go.
+const BYTES: usize = 256 << 10;
+
+/// The reading end.
+#[derive(Debug)]
+pub(crate) struct Stderr {
+    fd: OwnedFd,
+    purse: Purse,
+    lines: Lines<Ration>,
+    is_long: bool,
+    is_over: bool,
+    bytes: u64,
+    head: String,
+    tail: VecDeque<String>,
+    tail_bytes: usize,
+    /// Inside a private key that began on an earlier line.
+    in_key: bool,
+}
+
+impl Stderr {
+    /// Reads from `fd`, which does not block.
+    pub(crate) fn new(fd: OwnedFd) -> io::Result<Self> {
+        let (ration, purse) = Ration::new(File::from(fd.try_clone()?));
+        Ok(Self {
+            fd,
+            purse,
+            lines: Lines::new(ration),
+            is_long: false,
+            is_over: false,
+            bytes: 0,
+            head: String::new(),
+            tail: VecDeque::new(),
+            tail_bytes: 0,
+            in_key: false,
+        })
+    }
+
+    /// Whether there is nothing more to come.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Reads what is there.
+    pub(crate) fn read(&mut self, maker: &Maker<'_>, sink: &mut impl Sink) {
+        self.purse.fill(BYTES);
+        for _ in 0..ROUND {
+            if self.is_over || sink.is_full() {
+                return;
+            }
+            match self.step(maker, sink) {
+                Ok(true) => {}
+                Err(err) if err.kind() == ErrorKind::WouldBlock => return,
+                Ok(false) | Err(_) => self.is_over = true,
+            }
+        }
+    }
+
+    fn step(&mut self, maker: &Maker<'_>, sink: &mut impl Sink) -> io::Result<bool> {
+        if self.is_long {
+            let mut parts = Vec::new();
+            let ended = self.lines.pass(|part| parts.push(part.to_vec()));
+            self.is_long = ended.is_err();
+            for part in parts.iter().filter(|part| !part.is_empty()) {
+                self.take(part, self.is_long, maker, sink);
+            }
+            return ended.map(|_| true);
+        }
+        let line = match self.lines.next()? {
+            None => return Ok(false),
+            Some(Line::Long(_)) => {
+                self.is_long = true;
+                return Ok(true);
+            }
+            Some(Line::Whole(line) | Line::Torn(line)) => line.to_vec(),
+        };
+        self.take(&line, false, maker, sink);
+        self.bytes += 1;
+        Ok(true)
+    }
+
+    fn take(&mut self, line: &[u8], partial: bool, maker: &Maker<'_>, sink: &mut impl Sink) {
+        self.bytes += line.len() as u64;
+        let text = String::from_utf8_lossy(line);
+        let masked = if self.in_key {
+            self.in_key = !text.contains("-----END ");
+            "[REDACTED:private-key]".into()
+        } else {
+            self.in_key = text.contains("PRIVATE KEY-----") && !text.contains("-----END ");
+            maker.redactor.redact(&text)
+        };
+        let words = Words {
+            text: &masked,
+            partial,
+        };
+        sink.replace(&compose("stderr", maker.run_id, &words));
+        self.keep(&masked);
+    }
+
+    fn keep(&mut self, text: &str) {
+        if self.tail.is_empty() && self.head.len() + text.len() < HEAD {
+            self.head.push_str(text);
+            self.head.push('\n');
+            return;
+        }
+        let mut start = text.len().saturating_sub(TAIL);
+        while !text.is_char_boundary(start) {
+            start += 1;
+        }
+        self.tail_bytes += text.len() - start + 1;
+        self.tail.push_back(text[start..].to_owned());
+        while self.tail_bytes > TAIL && self.tail.len() > 1 {
+            self.tail_bytes -= self.tail.pop_front().map_or(0, |line| line.len() + 1);
+        }
+    }
+
+    /// Both ends, for the last line.
+    pub(crate) fn ends(&self) -> record::Stderr {
+        record::Stderr {
+            bytes: self.bytes,
+            head: self.head.clone(),
+            tail: self.tail.iter().flat_map(|line| [line, "\n"]).collect(),
+        }
+    }
+}
+
+impl AsFd for Stderr {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}

@@ -1,0 +1,236 @@
+//! The agent's standard output: lines in, lines and replacements out.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
+
+use cr_io::{Balance, Line, Lines, Redactor};
+use cr_run::RunDir;
+
+use crate::ration::{Purse, Ration};
+use crate::record::{Forged, Oversize, Words, compose};
+use crate::sha256::Sha256;
+
+/// What of a long line is shown.
+const HEAD: usize = 1000;
+
+/// Lines read in one go; then the clocks and the signals have their turn.
+const ROUND: usize = 2000;
+
+/// Bytes read in one go, for the same reason.
+const BYTES: usize = 4 << 20;
+
+/// What the lines were.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) lines: u64,
+    pub(crate) bytes: u64,
+    pub(crate) noise: u64,
+    pub(crate) forged: u64,
+    pub(crate) oversize: u64,
+    pub(crate) torn: bool,
+}
+
+/// Where the lines go.
+pub(crate) trait Sink {
+    /// A line to pass on as it is.
+    fn pass(&mut self, line: &[u8]);
+    /// A line of ours in place of one of the agent's.
+    fn replace(&mut self, line: &[u8]);
+    /// Whether it wants no more for now.
+    fn is_full(&self) -> bool;
+}
+
+/// What makes a replacement.
+#[derive(Debug)]
+pub(crate) struct Maker<'a> {
+    pub(crate) run_id: &'a str,
+    pub(crate) redactor: &'a Redactor,
+    pub(crate) run_dir: Option<&'a RunDir>,
+    pub(crate) max_line: usize,
+}
+
+/// The reading end.
+#[derive(Debug)]
+pub(crate) struct Stdout {
+    fd: OwnedFd,
+    purse: Purse,
+    lines: Lines<Ration>,
+    stage: Stage,
+    counts: Counts,
+    is_over: bool,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Lines,
+    /// A line that may still turn out short enough.
+    Long,
+    /// A line that goes to a file.
+    Spool(Spool),
+}
+
+impl Stdout {
+    /// Reads from `fd`, which does not block.
+    pub(crate) fn new(fd: OwnedFd, max_line: usize) -> io::Result<Self> {
+        let (ration, purse) = Ration::new(File::from(fd.try_clone()?));
+        Ok(Self {
+            fd,
+            purse,
+            lines: Lines::new(ration).limit(max_line),
+            stage: Stage::Lines,
+            counts: Counts::default(),
+            is_over: false,
+        })
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Whether there is nothing more to come.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Reads what is there.
+    pub(crate) fn read(&mut self, maker: &Maker<'_>, sink: &mut impl Sink) {
+        self.purse.fill(BYTES);
+        for _ in 0..ROUND {
+            if self.is_over || sink.is_full() {
+                return;
+            }
+            match self.step(maker, sink) {
+                Ok(true) => {}
+                Err(err) if err.kind() == ErrorKind::WouldBlock => return,
+                // A pipe that cannot be read has no more to say.
+                Ok(false) | Err(_) => self.is_over = true,
+            }
+        }
+    }
+
+    /// Takes one step; returns whether there may be another.
+    fn step(&mut self, maker: &Maker<'_>, sink: &mut impl Sink) -> io::Result<bool> {
+        match &mut self.stage {
+            Stage::Lines => match self.lines.next()? {
+                None => return Ok(false),
+                Some(Line::Whole(line)) => self.counts.take(line, maker, sink),
+                Some(Line::Torn(line)) => {
+                    self.counts.torn = true;
+                    self.counts.take(line, maker, sink);
+                }
+                Some(Line::Long(_)) => self.stage = Stage::Long,
+            },
+            Stage::Long => match self.lines.whole()? {
+                Some(line) => {
+                    let (Line::Whole(bytes) | Line::Torn(bytes) | Line::Long(bytes)) = line;
+                    self.counts.torn |= matches!(line, Line::Torn(_));
+                    self.counts.take(bytes, maker, sink);
+                    self.stage = Stage::Lines;
+                }
+                None => {
+                    self.counts.oversize += 1;
+                    self.stage = Stage::Spool(Spool::new(maker, self.counts.oversize));
+                }
+            },
+            Stage::Spool(spool) => {
+                let ended = self.lines.pass(|part| spool.feed(part))?;
+                self.counts.torn |= !ended;
+                self.counts.lines += 1;
+                self.counts.bytes += spool.bytes + u64::from(ended);
+                sink.replace(&spool.line(maker));
+                self.stage = Stage::Lines;
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl AsFd for Stdout {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+impl Counts {
+    /// Passes a line on, or what has to stand in its place.
+    fn take(&mut self, line: &[u8], maker: &Maker<'_>, sink: &mut impl Sink) {
+        self.lines += 1;
+        self.bytes += line.len() as u64 + u64::from(!self.torn);
+        if line.len() > maker.max_line {
+            self.oversize += 1;
+            let mut spool = Spool::new(maker, self.oversize);
+            spool.feed(line);
+            return sink.replace(&spool.line(maker));
+        }
+        if !Balance::holds(line) {
+            self.noise += 1;
+            let text = String::from_utf8_lossy(line);
+            let words = Words {
+                text: &maker.redactor.redact(&text),
+                partial: false,
+            };
+            return sink.replace(&compose("noise", maker.run_id, &words));
+        }
+        if cr_event::claims_to_be_ours(line) {
+            self.forged += 1;
+            let text = String::from_utf8_lossy(line);
+            let forged = Forged {
+                line: &maker.redactor.redact(&text),
+            };
+            return sink.replace(&compose("forged", maker.run_id, &forged));
+        }
+        sink.pass(line);
+    }
+}
+
+/// A line on its way into a file.
+#[derive(Debug)]
+struct Spool {
+    file: Option<(File, PathBuf)>,
+    sha256: Sha256,
+    bytes: u64,
+    head: Vec<u8>,
+}
+
+impl Spool {
+    fn new(maker: &Maker<'_>, number: u64) -> Self {
+        let name = format!("oversize-{number}.json");
+        let file = maker.run_dir.and_then(|dir| {
+            let file = dir.create_file(&name).ok()?;
+            Some((file, dir.path().join(&name)))
+        });
+        Self {
+            file,
+            sha256: Sha256::new(),
+            bytes: 0,
+            head: Vec::new(),
+        }
+    }
+
+    fn feed(&mut self, part: &[u8]) {
+        self.bytes += part.len() as u64;
+        self.sha256.feed(part);
+        let room = HEAD - self.head.len();
+        self.head.extend_from_slice(&part[..part.len().min(room)]);
+        // Half a file would be worse than none.
+        if let Some((file, _)) = &mut self.file
+            && file.write_all(part).is_err()
+        {
+            self.file = None;
+        }
+    }
+
+    fn line(&mut self, maker: &Maker<'_>) -> Vec<u8> {
+        let head = String::from_utf8_lossy(&self.head);
+        let sha256 = std::mem::replace(&mut self.sha256, Sha256::new());
+        let oversize = Oversize {
+            bytes: self.bytes,
+            sha256: sha256.finish(),
+            head: &maker.redactor.redact(&head),
+            file: self.file.as_ref().map(|(_, path)| &**path),
+        };
+        compose("oversize", maker.run_id, &oversize)
+    }
+}
