@@ -477,7 +477,8 @@ impl<'a> Front<'a> {
             // Nobody was left to guard.
             return self.enter(Phase::Done, None);
         }
-        if self.end.is_none() || self.cause.is_none() {
+        // An agent that has ended by itself has done so whatever came after.
+        if self.end.is_none() && !matches!(self.cause, Some(Cause::Clock(_) | Cause::Signal(_))) {
             self.cause = Some(Cause::GuardianDied(why));
         }
         self.killed |= self.end.is_none();

@@ -16,10 +16,7 @@ use crate::wire::{End, Order, Received, Report, Wire};
 /// Between two signs of life.
 const BEAT: Duration = Duration::from_secs(1);
 
-/// Without one for this long, a stopped guardian is told to go on.
-const SILENCE: Duration = Duration::from_secs(2);
-
-/// And after this long it is given up.
+/// Without one for this long, a guardian that is stopped is given up.
 const LOST: Duration = Duration::from_secs(6);
 
 /// A guardian that runs.
@@ -87,13 +84,12 @@ impl Guard {
     /// Does what is due to keep in touch; returns whether the guardian is lost:
     /// somebody keeps stopping it.
     pub(crate) fn is_lost(&mut self) -> bool {
-        if self.asked.elapsed() >= BEAT {
-            self.asked = Instant::now();
-            self.order(&Order::Ping, &[]);
-        }
-        if self.heard.elapsed() < SILENCE {
+        if self.asked.elapsed() < BEAT {
             return false;
         }
+        self.asked = Instant::now();
+        self.order(&Order::Ping, &[]);
+        // Nobody has a reason to stop it, so whoever did is not asked.
         let Some(process) = self.process().filter(Process::is_stopped) else {
             return false;
         };

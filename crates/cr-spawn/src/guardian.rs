@@ -72,6 +72,7 @@ impl Guardian {
     fn new() -> io::Result<Self> {
         // Out of reach of the terminal: the front decides what its signals mean.
         let _ = setsid();
+        let _ = std::fs::write("/proc/self/comm", "cr-guardian");
         cr_proc::adopt_orphans()?;
         let (read, write) = UnixStream::pair()?;
         read.set_nonblocking(true)?;
@@ -144,7 +145,8 @@ impl Guardian {
     fn obey(&mut self, order: Order, fds: Vec<OwnedFd>, argv: &[OsString]) {
         self.hear();
         match order {
-            Order::Start(spec) => self.start(spec, fds, argv),
+            Order::Know(spec) => self.know(spec, fds),
+            Order::Start => self.start(fds, argv),
             Order::Ping => self.tell(&Report::Pong),
             Order::Signal(number) => self.signal_agent(number),
             Order::Sweep { patience_ms } => {
@@ -164,14 +166,19 @@ impl Guardian {
         }
     }
 
-    fn start(&mut self, spec: Spec, fds: Vec<OwnedFd>, argv: &[OsString]) {
+    fn know(&mut self, spec: Spec, fds: Vec<OwnedFd>) {
         let mut fds = fds.into_iter();
-        let streams = (fds.next(), fds.next(), fds.next());
         if let (Some(dir), Some(path)) = (fds.next(), &spec.run_dir) {
             self.run_dir = Some(RunDir::from_fd(dir, path.clone()));
         }
         self._lock = fds.next().map(Lock::from_fd);
-        let (Some(stdin), Some(stdout), Some(stderr)) = streams else {
+        self.spec = Some(spec);
+    }
+
+    fn start(&mut self, fds: Vec<OwnedFd>, argv: &[OsString]) {
+        let mut fds = fds.into_iter();
+        let streams = (fds.next(), fds.next(), fds.next());
+        let (Some(spec), (Some(stdin), Some(stdout), Some(stderr))) = (&self.spec, streams) else {
             return;
         };
         let mut command = Command::new(&spec.program);
@@ -200,7 +207,6 @@ impl Guardian {
                 what: err.to_string(),
             },
         };
-        self.spec = Some(spec);
         self.tell(&report);
     }
 
@@ -302,6 +308,9 @@ impl Guardian {
         let (Some(spec), Some(run_dir)) = (&self.spec, &self.run_dir) else {
             return Ok(());
         };
+        if !run_dir.has("started") {
+            return Ok(());
+        }
         let exit = Exit::of_a_dead_front(&spec.run_id, self.end, self.started.elapsed(), &swept);
         run_dir
             .write_once("exit.json", &record::line(&exit))

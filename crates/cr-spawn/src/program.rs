@@ -204,7 +204,6 @@ impl Version {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -151,7 +151,6 @@ impl Run<'_> {
         if self.args.isolate {
             cr_sys::unshare_processes().map_err(no_isolation)?;
         }
-        self.leave_marks(path, version);
         let streams = Streams::new().map_err(own)?;
         let environment = self.plan.environment(self.args, self.id.as_str());
         let argv = &self.plan.argv;
@@ -165,6 +164,17 @@ impl Run<'_> {
                 return self.fail(path, cause);
             }
         };
+        // The guardian knows first: whatever becomes of us from here on, a run that
+        // is marked as started gets its record.
+        let mut fds: Vec<BorrowedFd<'_>> = Vec::new();
+        fds.extend(self.dir.as_ref().map(AsFd::as_fd));
+        fds.extend(self.lock.as_ref().map(AsFd::as_fd));
+        guard.order(&Order::Know(self.spec(path)), &fds);
+        self.leave_marks(path, version);
+        let fds: Vec<BorrowedFd<'_>> = streams.theirs.iter().map(AsFd::as_fd).collect();
+        guard.order(&Order::Start, &fds);
+        drop(fds);
+        drop(streams.theirs);
         let parts = Parts {
             guard,
             signals,
@@ -174,12 +184,6 @@ impl Run<'_> {
             stderr: Stderr::new(streams.ours.2).map_err(own)?,
             feed: Feed::new(streams.ours.0, std::mem::take(&mut self.prompt)),
         };
-        let mut fds: Vec<BorrowedFd<'_>> = streams.theirs.iter().map(AsFd::as_fd).collect();
-        fds.extend(self.dir.as_ref().map(AsFd::as_fd));
-        fds.extend(self.lock.as_ref().map(AsFd::as_fd));
-        parts.guard.order(&Order::Start(self.spec(path)), &fds);
-        drop(fds);
-        drop(streams.theirs);
         let front = Front::new(
             self.args,
             self.id.as_str(),
@@ -206,7 +210,7 @@ impl Run<'_> {
     }
 
     /// What is written before the agent runs.
-    fn leave_marks(&mut self, path: &Path, version: &Version) {
+    fn leave_marks(&self, path: &Path, version: &Version) {
         let Some(dir) = &self.dir else {
             return;
         };

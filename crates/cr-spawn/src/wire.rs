@@ -26,9 +26,11 @@ const DESCRIPTORS: usize = 5;
 /// What the guardian is told to do.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) enum Order {
-    /// Start the agent; its three standard streams come with this, then the run
-    /// directory and its lock, if there is one.
-    Start(Spec),
+    /// What the run is; the run's directory and its lock come with this. From
+    /// now on the guardian can write the record of its end.
+    Know(Spec),
+    /// Start the agent; its three standard streams come with this.
+    Start,
     /// Say that you are alive.
     Ping,
     /// Send a signal to the agent's group.
