@@ -19,4 +19,5 @@ pub use lines::{Line, Lines, MAX_LINE};
 pub use out::Out;
 pub use patience::Interrupted;
 pub use redact::Redactor;
+pub use scan::is_object;
 pub use text::{first_chars, sanitize, sanitized};

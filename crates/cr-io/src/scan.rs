@@ -273,6 +273,16 @@ impl Scan {
     }
 }
 
+/// Whether `line`, which holds no newline, is a JSON object by its brackets, with
+/// nothing but blanks around it. What is inside is not looked at.
+pub fn is_object(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    let mut scan = Scan::new();
+    let more = scan.next(line);
+    debug_assert_eq!(more, None, "one line");
+    line.first() == Some(&b'{') && scan.finish(line).object == Some(line.len())
+}
+
 fn is_fast() -> bool {
     #[cfg(target_arch = "x86_64")]
     return std::arch::is_x86_feature_detected!("avx2")
@@ -452,6 +462,16 @@ mod tests {
             }
         }
         ends
+    }
+
+    #[test]
+    fn one_line_by_itself_is_judged_the_same() {
+        let long = format!("{{\"a\":\"{}\"}}", "x".repeat(200));
+        #[rustfmt::skip]
+        let cases = [("{}", true), (" {} ", true), (&*long, true), ("{}{}", false), ("[]", false), ("{\"", false), ("", false)];
+        for (line, expected) in cases {
+            assert_eq!(is_object(line.as_bytes()), expected, "{line}");
+        }
     }
 
     #[test]

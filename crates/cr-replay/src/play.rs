@@ -65,7 +65,7 @@ impl Player {
                 },
             };
             let event = Event::parse(&line).ok();
-            if self.as_agent && event.is_some_and(|event| event.kind == Kind::Cr) {
+            if self.as_agent && event.as_ref().is_some_and(|event| event.kind == Kind::Cr) {
                 end.read(event);
                 continue;
             }

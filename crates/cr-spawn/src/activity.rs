@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use cr_event::{Block, Event, Kind, Message, Raw, Text, TurnEnd};
+use cr_event::{Block, Event, Kind, Raw, Text, TurnEnd};
 
 use crate::record::{Doing, millis};
 
@@ -99,7 +99,7 @@ impl Activity {
     }
 
     fn message(&mut self, event: &Event<'_>, now: Instant) {
-        let Some(message) = event.message.and_then(|raw| Message::parse(raw).ok()) else {
+        let Some(message) = &event.message else {
             return;
         };
         for block in message.blocks() {

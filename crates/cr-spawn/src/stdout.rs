@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
-use cr_io::{Balance, Line, Lines, Redactor};
+use cr_io::{Line, Lines, Redactor, is_object};
 use cr_run::RunDir;
 
 use crate::ration::{Purse, Ration};
@@ -164,7 +164,7 @@ impl Counts {
             spool.feed(line);
             return sink.replace(&spool.line(maker));
         }
-        if !Balance::holds(line) {
+        if !is_object(line) {
             self.noise += 1;
             let text = String::from_utf8_lossy(line);
             let words = Words {
