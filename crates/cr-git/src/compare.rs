@@ -1,0 +1,295 @@
+//! The end of a run against its start.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use crate::dirty;
+use crate::git::Trouble;
+use crate::history::{self, Difference, Range, Refs};
+use crate::record::{Dir, End, File, OtherRef, Start};
+use crate::repo::Repo;
+use crate::stale;
+use crate::status::{Status, Untracked};
+use crate::text::{self, Name};
+
+/// Most commits of the run that are listed.
+const COMMITS: usize = 100;
+
+/// Most commits listed for another ref.
+const OTHER_COMMITS: usize = 10;
+
+/// Most other refs that are listed.
+const OTHER_REFS: usize = 20;
+
+/// Most files that are listed.
+const FILES: usize = 50;
+
+/// Where the run began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Base {
+    Unknown,
+    /// Before the first commit.
+    Unborn,
+    Commit(String),
+}
+
+/// The start of a run, as far as it is known.
+#[derive(Clone, Debug)]
+pub(crate) struct Began {
+    pub(crate) base: Base,
+    /// What `start` wrote; a bare commit has none of it.
+    pub(crate) seen: Option<Start>,
+}
+
+impl Began {
+    /// What `start` saw.
+    pub(crate) fn seen(start: Start) -> Self {
+        let base = match &start.start_sha_full {
+            Some(id) if is_id(id) => Base::Commit(id.clone()),
+            None if start.repository && start.error.is_none() => Base::Unborn,
+            _ => Base::Unknown,
+        };
+        Self {
+            base,
+            seen: Some(start),
+        }
+    }
+}
+
+/// Whether `text` can be the id of a commit and nothing else.
+fn is_id(text: &str) -> bool {
+    text.len() >= 7 && text.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+/// What `end` says of the repository at `cwd`. Never fails: what git does not
+/// tell is null, and `error` says why.
+pub(crate) fn compare(cwd: &std::path::Path, began: &Began, limit: Duration) -> End {
+    let mut end = End {
+        start: match began.base {
+            Base::Unknown => "unknown",
+            Base::Unborn => "unborn",
+            Base::Commit(_) => "commit",
+        },
+        ..End::default()
+    };
+    if let Base::Commit(id) = &began.base {
+        end.start_sha = Some(text::short(id));
+        end.start_sha_full = Some(id.clone());
+    }
+    end.start_branch = began.seen.as_ref().and_then(|s| s.branch.clone());
+    match look(cwd, began, limit, &mut end) {
+        Ok(()) | Err(Trouble::NoRepository) => {}
+        Err(trouble) => end.note(&trouble),
+    }
+    end
+}
+
+impl End {
+    /// Keeps the first trouble.
+    fn note(&mut self, trouble: &Trouble) {
+        let text = || text::shown(trouble.to_string().as_bytes());
+        self.error.get_or_insert_with(text);
+    }
+
+    /// The value, or the trouble noted.
+    fn keep<T>(&mut self, result: Result<T, Trouble>) -> Option<T> {
+        result.map_err(|trouble| self.note(&trouble)).ok()
+    }
+}
+
+/// Everything git is asked at the end of a run.
+struct Found<'a> {
+    repo: Repo,
+    status: Status,
+    refs: Option<(Refs, bool)>,
+    began: &'a Began,
+}
+
+fn look(
+    cwd: &std::path::Path,
+    began: &Began,
+    limit: Duration,
+    end: &mut End,
+) -> Result<(), Trouble> {
+    let repo = Repo::open(cwd, limit)?;
+    end.repository = true;
+    end.shallow = repo.shallow;
+    end.in_progress = repo.under_way();
+    end.index_lock = stale::index_lock(&repo);
+    let before = began.seen.as_ref().and_then(|s| s.common_dir.as_ref());
+    if before.is_some_and(|dir| *dir != Dir::of(&repo.shared)) {
+        // A `.git` that leads elsewhere now would be compared with a stranger.
+        return Err(Trouble::Other(
+            "another repository than at the start".into(),
+        ));
+    }
+    let status = Status::read(&repo, Untracked::Directories)?;
+    end.end_sha = status.head.as_deref().map(text::short);
+    end.end_sha_full.clone_from(&status.head);
+    end.branch = status.branch.as_deref().map(text::shown);
+    if let Base::Commit(id) = &began.base
+        && status.head.as_ref() != Some(id)
+    {
+        // Collected as garbage: without it all of history would look new.
+        repo.commit(id)?;
+    }
+    let refs = end.keep(history::refs(&repo));
+    let found = Found {
+        repo,
+        status,
+        refs,
+        began,
+    };
+    found.commits(end);
+    found.moves(end);
+    found.other_refs(end);
+    found.files(end);
+    Ok(())
+}
+
+impl Found<'_> {
+    /// The commits of HEAD that the start did not have.
+    fn commits(&self, end: &mut End) {
+        let tips: Vec<&str> = self.status.head.as_deref().into_iter().collect();
+        let without: Vec<&str> = match &self.began.base {
+            Base::Unknown => return,
+            Base::Unborn => Vec::new(),
+            Base::Commit(id) => vec![id],
+        };
+        let range = Range {
+            tips: &tips,
+            without: &without,
+        };
+        if let Some((commits, more)) = end.keep(range.shown(&self.repo, COMMITS)) {
+            end.commits = Some(commits);
+            end.commits_more = more;
+        }
+    }
+
+    /// Whether the branch of the start went back, or to another history.
+    fn moves(&self, end: &mut End) {
+        let Base::Commit(start) = &self.began.base else {
+            return;
+        };
+        // After a checkout of another branch it is the first one that counts.
+        let branch = |name: &String| self.refs.as_ref()?.0.get(&format!("refs/heads/{name}"));
+        let tip = end.start_branch.as_ref().and_then(branch).cloned();
+        let Some(tip) = tip.or_else(|| self.status.head.clone()) else {
+            return;
+        };
+        if tip == *start {
+            return;
+        }
+        let precedes = |one: &str, other: &str| self.repo.precedes(one, other);
+        if end.keep(precedes(start, &tip)) == Some(false) {
+            end.rewound = end.keep(precedes(&tip, start)) == Some(true);
+            end.rewritten = !end.rewound;
+        }
+    }
+
+    /// Refs that moved beside HEAD, and all commits that the start did not have.
+    fn other_refs(&self, end: &mut End) {
+        let (Some(seen), Some((now, complete))) = (&self.began.seen, &self.refs) else {
+            return;
+        };
+        let mut known: Vec<&str> = seen.refs.values().map(String::as_str).collect();
+        if let Base::Commit(id) = &self.began.base {
+            known.push(id);
+        }
+        let mut tips: Vec<&str> = self.status.head.as_deref().into_iter().collect();
+        let mut without = known.clone();
+        without.extend(&tips);
+        let current = end.branch.as_ref().map(|name| format!("refs/heads/{name}"));
+        let mut others = Vec::new();
+        let names = seen
+            .refs
+            .keys()
+            .chain(now.keys().filter(|n| !seen.refs.contains_key(*n)));
+        for name in names.filter(|n| !n.starts_with("refs/remotes/")) {
+            let (from, to) = (seen.refs.get(name), now.get(name));
+            // Of more refs than are remembered, one may only seem new or gone.
+            let sure = from.is_some() && to.is_some() || (seen.refs_complete && *complete);
+            if from == to || !sure || current.as_ref() == Some(name) {
+                continue;
+            }
+            tips.extend(to.map(String::as_str));
+            others.push((name, from, to));
+        }
+        end.other_refs_more = others.len().saturating_sub(OTHER_REFS) as u64;
+        others.truncate(OTHER_REFS);
+        let listed = others.into_iter().map(|(name, from, to)| {
+            let tips: Vec<&str> = to.map(String::as_str).into_iter().collect();
+            let (tips, without) = (&tips, &without);
+            let (commits, commits_more) =
+                Range { tips, without }.shown(&self.repo, OTHER_COMMITS)?;
+            Ok(OtherRef {
+                r#ref: text::shown(name.as_bytes()),
+                from: from.map(|id| text::short(id)),
+                to: to.map(|id| text::short(id)),
+                commits,
+                commits_more,
+            })
+        });
+        end.other_refs = end.keep(listed.collect());
+        let range = Range {
+            tips: &tips,
+            without: &known,
+        };
+        let made = end.keep(range.commits(&self.repo, COMMITS));
+        end.agent_commits = made.map(|made| made.iter().map(|(id, _)| text::short(id)).collect());
+    }
+
+    /// What changed, committed first, and what was there before.
+    fn files(&self, end: &mut End) {
+        let mut files = self.committed(end);
+        let prints = self.began.seen.as_ref().map(Start::prints);
+        let now = end.keep(dirty::prints(&self.repo, &self.status));
+        let entries = &self.status.entries;
+        end.uncommitted_changes = Some(entries.len() as u64);
+        let mut before = 0;
+        let mut at: HashMap<Vec<u8>, usize> = HashMap::new();
+        for (i, (path, _)) in files.iter().enumerate() {
+            at.insert(path.clone(), i);
+        }
+        for (i, entry) in entries.iter().enumerate() {
+            let print = now.as_ref().and_then(|now| now.entries.get(i));
+            let known = prints.as_ref().and_then(|p| p.get(&dirty::id(&entry.path)));
+            if known.is_some() && known == print {
+                before += 1;
+            } else if let Some(&i) = at.get(&entry.path) {
+                files[i].1.uncommitted = true;
+            } else {
+                let file = File {
+                    name: Name::of(&entry.path),
+                    status: entry.letters.clone(),
+                    uncommitted: true,
+                    ..File::default()
+                };
+                files.push((entry.path.clone(), file));
+            }
+        }
+        end.dirty_before = prints.map(|_| before);
+        end.files_more = files.len().saturating_sub(FILES) as u64;
+        files.truncate(FILES);
+        end.files = files.into_iter().map(|(_, file)| file).collect();
+    }
+
+    /// What differs between the commits, and in how many lines.
+    fn committed(&self, end: &mut End) -> Vec<(Vec<u8>, File)> {
+        let empty = self.repo.empty_tree();
+        let from = match &self.began.base {
+            Base::Unknown => return Vec::new(),
+            Base::Unborn => empty,
+            Base::Commit(id) => id,
+        };
+        let to = self.status.head.as_deref().unwrap_or(empty);
+        let difference = end.keep(Difference::between(&self.repo, from, to));
+        let Some(difference) = difference else {
+            return Vec::new();
+        };
+        end.changed_files = Some(difference.files.len() as u64);
+        end.insertions = Some(difference.insertions);
+        end.deletions = Some(difference.deletions);
+        difference.files
+    }
+}

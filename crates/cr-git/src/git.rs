@@ -1,0 +1,310 @@
+//! The one place that runs git, so that nothing in a repository runs code
+//! through us.
+//!
+//! A repository's configuration and attributes name programs: a monitor, hooks,
+//! filters, text converters, helpers, transports. Every call turns each of them
+//! off. What cannot be turned off by a fixed name, the filters, is looked up
+//! first and turned off by its own.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// Most output of one call that is held: a million changed files.
+const MOST: u64 = 128 << 20;
+
+/// How much of git's own complaint is kept.
+const COMPLAINT: usize = 300;
+
+/// Before the subcommand: no pager, no lock taken for the sake of a cache, no
+/// pathspec magic, and no program from the configuration.
+const FIXED: &[&str] = &[
+    "--no-pager",
+    "--no-optional-locks",
+    "--literal-pathspecs",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.untrackedCache=false",
+    "-c",
+    "core.pager=cat",
+    "-c",
+    "core.sshCommand=false",
+    "-c",
+    "core.askPass=false",
+    "-c",
+    "core.alternateRefsCommand=",
+    "-c",
+    "credential.helper=",
+    "-c",
+    "diff.external=",
+    "-c",
+    "log.showSignature=false",
+    "-c",
+    "gpg.program=false",
+    "-c",
+    "protocol.allow=never",
+    "-c",
+    "safe.bareRepository=explicit",
+    "-c",
+    "submodule.recurse=false",
+    "-c",
+    "color.ui=false",
+    "-c",
+    "i18n.logOutputEncoding=UTF-8",
+];
+
+/// Environment of every call, after all of `GIT_*` is dropped. Replacements and
+/// grafts are off because they make history look like what it is not; a lazy
+/// fetch would start a transport that the repository names.
+const ENVIRONMENT: &[(&str, &str)] = &[
+    ("GIT_ALLOW_PROTOCOL", "none"),
+    ("GIT_ATTR_NOSYSTEM", "1"),
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_GRAFT_FILE", "/dev/null"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("LC_ALL", "C"),
+];
+
+/// Why a question to git has no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// There is no repository here.
+    NoRepository,
+    /// Anything else, in words.
+    Other(String),
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoRepository => f.write_str("not a git repository"),
+            Self::Other(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for Trouble {}
+
+/// git, in one directory, with everything that could run code turned off.
+#[derive(Clone, Debug)]
+pub(crate) struct Git {
+    dir: PathBuf,
+    limit: Duration,
+    filters: BTreeSet<OsString>,
+}
+
+/// What a call wrote, and whether it ended with 0.
+pub(crate) struct Answer {
+    pub(crate) yes: bool,
+    pub(crate) text: Vec<u8>,
+    complaint: String,
+}
+
+impl Git {
+    /// git in `dir`; a call that takes longer than `limit` is given up.
+    pub(crate) fn at(dir: &Path, limit: Duration) -> Result<Self, Trouble> {
+        let mut git = Self {
+            dir: dir.to_owned(),
+            limit,
+            filters: BTreeSet::new(),
+        };
+        if !dir.is_dir() {
+            let text = format!("{}: no such directory", dir.display());
+            return Err(Trouble::Other(text));
+        }
+        let names = ["config", "-z", "--name-only", "--get-regexp", r"^filter\."];
+        let found = git.answer(&names, b"")?;
+        let names = found.text.split(|&b| b == 0);
+        // `filter.NAME.clean`: the name may hold dots, its last part may not.
+        git.filters = names
+            .filter_map(|key| key.iter().rposition(|&b| b == b'.').map(|dot| &key[..dot]))
+            .filter(|section| section.len() > "filter.".len())
+            .map(|section| OsString::from_vec(section.to_vec()))
+            .collect();
+        Ok(git)
+    }
+
+    /// The same git in another directory of the same repository.
+    pub(crate) fn moved(&self, dir: &Path) -> Self {
+        Self {
+            dir: dir.to_owned(),
+            ..self.clone()
+        }
+    }
+
+    /// How long one call may take.
+    pub(crate) fn limit(&self) -> Duration {
+        self.limit
+    }
+
+    /// What git writes when asked `args`, which must succeed.
+    pub(crate) fn ask<S: AsRef<OsStr>>(&self, args: &[S]) -> Result<Vec<u8>, Trouble> {
+        self.ask_with(args, b"")
+    }
+
+    /// As [`Git::ask`], with `input` on standard input.
+    pub(crate) fn ask_with<S: AsRef<OsStr>>(
+        &self,
+        args: &[S],
+        input: &[u8],
+    ) -> Result<Vec<u8>, Trouble> {
+        let answer = self.answer(args, input)?;
+        if answer.yes {
+            return Ok(answer.text);
+        }
+        if answer.complaint.contains("not a git repository") {
+            return Err(Trouble::NoRepository);
+        }
+        let name = args.first().map(AsRef::as_ref).unwrap_or_default();
+        let text = format!("git {}: {}", name.display(), answer.complaint);
+        Err(Trouble::Other(text))
+    }
+
+    /// What git writes and how it ends when asked `args`.
+    pub(crate) fn answer<S: AsRef<OsStr>>(
+        &self,
+        args: &[S],
+        input: &[u8],
+    ) -> Result<Answer, Trouble> {
+        let child = self.command(args).spawn().map_err(|err| {
+            let missing = err.kind() == io::ErrorKind::NotFound;
+            Trouble::Other(if missing {
+                "git: not found".to_owned()
+            } else {
+                format!("git: {err}")
+            })
+        })?;
+        collect(child, input, self.limit)
+    }
+
+    fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
+        let mut command = Command::new("git");
+        for (name, _) in env::vars_os() {
+            if name.as_bytes().starts_with(b"GIT_") {
+                command.env_remove(name);
+            }
+        }
+        command.envs(ENVIRONMENT.iter().copied()).args(FIXED);
+        self.without_filters(&mut command);
+        command
+            .args(args)
+            .current_dir(&self.dir)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // Ctrl-C on a terminal is for the agent; what it leaves is still
+            // to be written down.
+            .process_group(0);
+        command
+    }
+
+    /// Turns every configured filter off.
+    ///
+    /// `-c` ends a key at the first `=`, so a filter called `a=b` would slip
+    /// through; such names go by the environment, which older versions of git
+    /// do not read.
+    fn without_filters(&self, command: &mut Command) {
+        let values = [
+            ("clean", ""),
+            ("smudge", ""),
+            ("process", ""),
+            ("required", "false"),
+        ];
+        let mut count = 0;
+        for filter in &self.filters {
+            for (key, value) in values {
+                let mut name = filter.clone();
+                name.push(".");
+                name.push(key);
+                if filter.as_bytes().contains(&b'=') {
+                    command.env(format!("GIT_CONFIG_KEY_{count}"), name);
+                    command.env(format!("GIT_CONFIG_VALUE_{count}"), value);
+                    count += 1;
+                } else {
+                    name.push("=");
+                    name.push(value);
+                    command.arg("-c").arg(name);
+                }
+            }
+        }
+        command.env("GIT_CONFIG_COUNT", count.to_string());
+    }
+}
+
+/// Feeds and drains `child` until it ends, or kills it after `limit`.
+fn collect(mut child: Child, input: &[u8], limit: Duration) -> Result<Answer, Trouble> {
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let input = input.to_vec();
+    thread::spawn(move || {
+        // A git that does not read all of it has its own reason.
+        let _ = stdin.map(|mut stdin| stdin.write_all(&input));
+    });
+    let complaint = drain(stderr, 64 << 10);
+    let text = drain(stdout, MOST + 1);
+    let read = text
+        .recv_timeout(limit)
+        .and_then(|text| Ok((text, complaint.recv_timeout(limit)?)));
+    let Ok((text, complaint)) = read else {
+        return Err(Trouble::Other(stop(child, limit)));
+    };
+    if text.len() as u64 > MOST {
+        stop(child, limit);
+        return Err(Trouble::Other(format!("git wrote more than {MOST} bytes")));
+    }
+    let status = child
+        .wait()
+        .map_err(|err| Trouble::Other(format!("git: {err}")))?;
+    Ok(Answer {
+        yes: status.success(),
+        text,
+        complaint: first_line(&complaint),
+    })
+}
+
+/// Reads `from` to its end, at most `most` bytes, on a thread of its own.
+fn drain(from: Option<impl Read + Send + 'static>, most: u64) -> mpsc::Receiver<Vec<u8>> {
+    let (send, receive) = mpsc::channel();
+    thread::spawn(move || {
+        let mut text = Vec::new();
+        if let Some(from) = from {
+            let _ = from.take(most).read_to_end(&mut text);
+        }
+        let _ = send.send(text);
+    });
+    receive
+}
+
+/// Kills git and what it started; says why.
+fn stop(mut child: Child, limit: Duration) -> String {
+    let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
+    let _ = child.wait();
+    format!("git: no answer within {} s", limit.as_secs())
+}
+
+/// The first line of git's complaint, without its `fatal: `.
+fn first_line(complaint: &[u8]) -> String {
+    let line = complaint.split(|&b| b == b'\n').next().unwrap_or_default();
+    let line = String::from_utf8_lossy(line);
+    let line = line
+        .strip_prefix("fatal: ")
+        .or_else(|| line.strip_prefix("error: "))
+        .unwrap_or(&line);
+    line.chars().take(COMPLAINT).collect()
+}

@@ -1,0 +1,159 @@
+//! What a run does to a repository: its state before, the difference after, and
+//! a lock for those who commit side by side.
+//!
+//! Only the real git is asked, and nothing that the repository names is run.
+
+mod args;
+mod compare;
+mod dirty;
+mod end;
+mod git;
+mod glob;
+mod history;
+mod lock;
+mod ours;
+mod record;
+mod repo;
+mod scope;
+mod stale;
+mod start;
+mod status;
+mod text;
+
+use std::env;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow};
+use cr_io::{Exit, Input, Out};
+use cr_run::RunId;
+
+pub use args::Args;
+use args::{Command, EndArgs, LockArgs, ScopeArgs, StartArgs};
+use compare::{Base, Began};
+use glob::Glob;
+use repo::Repo;
+
+/// Does what `args` ask; lines go to `out`, sentences for a person to `notes`.
+pub fn run(args: &Args, out: impl Write, notes: impl Write) -> anyhow::Result<Exit> {
+    match &args.command {
+        Command::Start(args) => start(args, out, notes),
+        Command::End(args) => end(args, out, notes),
+        Command::Scope(args) => scope(args, out),
+        Command::Lock(args) => lock(args, notes),
+    }
+}
+
+fn start(args: &StartArgs, out: impl Write, mut notes: impl Write) -> anyhow::Result<Exit> {
+    let run_id = RunId::given_or_made()
+        .context("CR_RUN_ID")
+        .context(Exit::Config)?;
+    let start = start::look(&directory(args.place.cwd.as_deref()), args.place.limit());
+    let line = record::line("start", Some(&run_id.to_string()), &start);
+    let mut out = Out::new(out);
+    out.line(&line)?;
+    out.flush()?;
+    if let Some(dir) = &args.place.run_dir {
+        leave(dir, &line, &mut notes);
+    }
+    Ok(Exit::Ok)
+}
+
+fn end(args: &EndArgs, out: impl Write, notes: impl Write) -> anyhow::Result<Exit> {
+    // Ctrl-C is for the agent; its last lines, and ours, are still to come.
+    signal_hook::flag::register(signal_hook::consts::SIGINT, std::sync::Arc::default())
+        .context("signals")
+        .context(Exit::Tool)?;
+    let cwd = directory(args.place.cwd.as_deref());
+    let mut began = Began {
+        base: Base::Unknown,
+        seen: None,
+    };
+    if let Some(sha) = &args.start_sha {
+        let commit = Repo::open(&cwd, args.place.limit()).and_then(|repo| repo.commit(sha));
+        began.base = commit.map_or(Base::Unknown, Base::Commit);
+    }
+    if let Some(file) = &args.start {
+        let start = scope::start_in(&Input::File(file.clone()))?;
+        began = start.map_or(began, Began::seen);
+    }
+    // A wrong CR_RUN_ID is refused where a run begins; it ends in any case.
+    let run_id = RunId::given().ok().flatten().map(|id| id.to_string());
+    let told = end::Told {
+        began,
+        cwd,
+        run_id,
+        run_dir: args.place.run_dir.clone(),
+        limit: args.place.limit(),
+    };
+    end::pass(told, Input::Stdin.open()?, out, notes)
+}
+
+fn scope(args: &ScopeArgs, out: impl Write) -> anyhow::Result<Exit> {
+    let mut cwd = directory(args.cwd.as_deref());
+    let limit = args::limit(args.git_timeout);
+    let began = if let Some(base) = &args.base {
+        let commit = scope::repository(&cwd, limit)?.commit(base);
+        Began {
+            base: Base::Commit(commit.context(Exit::Usage)?),
+            seen: None,
+        }
+    } else {
+        let input = match &args.stream {
+            Some(file) if file.as_os_str() != "-" => Input::File(file.clone()),
+            _ => Input::Stdin,
+        };
+        let start = scope::start_in(&input)?;
+        let start = start.ok_or_else(|| anyhow!("no cr/git start line; --base names a commit"));
+        Began::seen(start.context(Exit::Data)?)
+    };
+    if let (Some(seen), None) = (&began.seen, &args.cwd) {
+        cwd = seen.cwd.path();
+    }
+    if began.base == Base::Unknown {
+        let text = "the start line names no commit: no repository, or git failed";
+        return Err(anyhow!(text).context(Exit::Data));
+    }
+    let globs = args.allow.iter().map(|glob| Glob::new(glob.as_bytes()));
+    let globs: Vec<Glob> = globs.collect();
+    scope::check(&scope::repository(&cwd, limit)?, &began, &globs, out)
+}
+
+fn lock(args: &LockArgs, mut notes: impl Write) -> anyhow::Result<Exit> {
+    let cwd = directory(args.cwd.as_deref());
+    let repo = scope::repository(&cwd, args::limit(args.git_timeout))?;
+    let held = lock::take(&repo.shared, args.wait.filter(|wait| !wait.is_zero()))?;
+    if let Some(found) = stale::index_lock(&repo) {
+        let broken = args.break_stale_lock && stale::break_lock(&repo).context(Exit::Io)?;
+        let holder = found
+            .holder
+            .map_or("none".to_owned(), |pid| format!("process {pid}"));
+        // A note that nobody can read is no reason to stop.
+        let _ = writeln!(
+            notes,
+            "cr-git: {}: {} s old, holder: {holder}{}",
+            repo.own.join("index.lock").display(),
+            found.age_seconds,
+            if broken { "; removed" } else { "" }
+        );
+    }
+    let exit = lock::run(&args.command);
+    drop(held);
+    exit
+}
+
+/// `given`, else where we are.
+fn directory(given: Option<&Path>) -> PathBuf {
+    let here = env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+    given.map_or(here.clone(), |dir| here.join(dir))
+}
+
+/// Leaves `line` as `git.json` in the run's directory. State that cannot be
+/// written never stops a run.
+fn leave(dir: &Path, line: &[u8], notes: &mut impl Write) {
+    let text = [line, b"\n"].concat();
+    if let Err(err) = cr_run::leave(dir, "git.json", &text) {
+        let _ = writeln!(notes, "cr-git: {}: {err}", dir.join("git.json").display());
+    }
+}

@@ -1,0 +1,13 @@
+//! The `cr-git` command; the work is in the library.
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::Parser;
+use cr_git::Args;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let result = cr_git::run(&args, io::stdout().lock(), io::stderr());
+    cr_io::report("cr-git", result)
+}

@@ -1,0 +1,117 @@
+//! A repository as it is found: where it is, what it points to, what is in the
+//! way.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::git::{Git, Trouble};
+
+/// A repository with a work tree.
+#[derive(Clone, Debug)]
+pub(crate) struct Repo {
+    pub(crate) git: Git,
+    /// The top of the work tree.
+    pub(crate) top: PathBuf,
+    /// This work tree's own directory, where its index is.
+    pub(crate) own: PathBuf,
+    /// The directory that all work trees of the repository share.
+    pub(crate) shared: PathBuf,
+    pub(crate) shallow: bool,
+    /// The name of its hash: `sha1` or `sha256`.
+    pub(crate) format: String,
+}
+
+/// The operations that git leaves half done, and the file that tells.
+const UNDER_WAY: &[(&str, &str)] = &[
+    ("rebase-merge", "rebase"),
+    ("rebase-apply", "rebase"),
+    ("MERGE_HEAD", "merge"),
+    ("CHERRY_PICK_HEAD", "cherry-pick"),
+    ("REVERT_HEAD", "revert"),
+    ("BISECT_LOG", "bisect"),
+];
+
+impl Repo {
+    /// The repository that `dir` is in.
+    pub(crate) fn open(dir: &Path, limit: Duration) -> Result<Self, Trouble> {
+        let git = Git::at(dir, limit)?;
+        let asked = [
+            "--show-toplevel",
+            "--absolute-git-dir",
+            "--git-common-dir",
+            "--is-shallow-repository",
+            "--show-object-format",
+        ];
+        let answer = git.ask(&[&["rev-parse"], &asked[..]].concat())?;
+        let mut lines: Vec<Vec<u8>> = line_of(&answer)
+            .split(|&b| b == b'\n')
+            .map(<[u8]>::to_vec)
+            .collect();
+        if lines.len() != asked.len() {
+            // A newline in a path: one question at a time.
+            lines = asked
+                .iter()
+                .map(|what| Ok(line_of(&git.ask(&["rev-parse", what])?).to_vec()))
+                .collect::<Result<_, Trouble>>()?;
+        }
+        let path = |i: usize| dir.join(Path::new(std::ffi::OsStr::from_bytes(&lines[i])));
+        let top = path(0);
+        let shared = path(2);
+        Ok(Self {
+            git: git.moved(&top),
+            own: path(1),
+            shared: fs::canonicalize(&shared).unwrap_or(shared),
+            shallow: lines[3] == b"true",
+            format: String::from_utf8_lossy(&lines[4]).into_owned(),
+            top,
+        })
+    }
+
+    /// Whether this is a work tree beside the repository's main one.
+    pub(crate) fn is_linked(&self) -> bool {
+        fs::canonicalize(&self.own).is_ok_and(|own| own != self.shared)
+    }
+
+    /// The operation that is half done, say a rebase.
+    pub(crate) fn under_way(&self) -> Option<&'static str> {
+        let there = |name: &str| self.own.join(name).symlink_metadata().is_ok();
+        let found = UNDER_WAY.iter().find(|(file, _)| there(file));
+        found.map(|&(_, operation)| operation)
+    }
+
+    /// The tree with nothing in it.
+    pub(crate) fn empty_tree(&self) -> &'static str {
+        if self.format == "sha256" {
+            "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
+        } else {
+            "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+        }
+    }
+
+    /// The full id of the commit that `name` stands for.
+    pub(crate) fn commit(&self, name: &str) -> Result<String, Trouble> {
+        let commit = format!("{name}^{{commit}}");
+        let args = ["rev-parse", "--verify", "--quiet", "--end-of-options"];
+        let answer = self.git.answer(&[&args[..], &[&commit]].concat(), b"")?;
+        if !answer.yes {
+            return Err(Trouble::Other(format!("{name}: no such commit")));
+        }
+        let text = String::from_utf8_lossy(&answer.text);
+        // With `--end-of-options` some versions print that word too.
+        let id = text.lines().last().unwrap_or_default();
+        Ok(id.to_owned())
+    }
+
+    /// Whether `one` is `other` or comes before it.
+    pub(crate) fn precedes(&self, one: &str, other: &str) -> Result<bool, Trouble> {
+        let args = ["merge-base", "--is-ancestor", one, other];
+        Ok(self.git.answer(&args, b"")?.yes)
+    }
+}
+
+/// `text` without the newline that ends it.
+fn line_of(text: &[u8]) -> &[u8] {
+    text.strip_suffix(b"\n").unwrap_or(text)
+}

@@ -1,0 +1,219 @@
+//! `cr-git scope`: the files of a run that are outside what it was allowed.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context;
+use cr_io::{Exit, Input, Line, Lines, Out};
+
+use crate::compare::{Base, Began};
+use crate::dirty;
+use crate::git::Trouble;
+use crate::glob::Glob;
+use crate::history;
+use crate::ours::{Finds, Ours};
+use crate::record::Start;
+use crate::repo::Repo;
+use crate::status::{Status, Untracked};
+
+/// The code of a run that went outside its scope.
+const OUTSIDE: Exit = Exit::Code(5);
+
+/// Writes the paths outside `globs`, one a line.
+pub(crate) fn check(
+    repo: &Repo,
+    began: &Began,
+    globs: &[Glob],
+    out: impl Write,
+) -> anyhow::Result<Exit> {
+    let touched = touched(repo, began).context(Exit::Tool)?;
+    let mut out = Out::new(out);
+    let mut exit = Exit::Ok;
+    for path in touched {
+        if !globs.iter().any(|glob| glob.allows(&path)) {
+            out.line(escaped(&path).as_bytes())?;
+            exit = OUTSIDE;
+        }
+    }
+    out.flush()?;
+    Ok(exit)
+}
+
+/// The start of the run that `input` is of.
+pub(crate) fn start_in(input: &Input) -> anyhow::Result<Option<Start>> {
+    let mut lines = Lines::new(input.open()?);
+    let finds = Finds::new();
+    loop {
+        let next = lines.next().context("read the stream")?;
+        let found = match next {
+            None => return Ok(None),
+            Some(Line::Whole(line) | Line::Torn(line)) => finds.read(line),
+            Some(Line::Long(head)) if Finds::may_be(head) => {
+                match lines.whole().context("read the stream")? {
+                    Some(Line::Whole(line) | Line::Torn(line)) => finds.read(line),
+                    _ => None,
+                }
+            }
+            Some(Line::Long(_)) => {
+                lines.pass(|_| ()).context("read the stream")?;
+                None
+            }
+        };
+        if let Some(Ours::Start(start, _)) = found {
+            return Ok(Some(*start));
+        }
+    }
+}
+
+/// The repository that `began` is about, else the one at `cwd`.
+pub(crate) fn repository(cwd: &Path, limit: Duration) -> anyhow::Result<Repo> {
+    let repo = Repo::open(cwd, limit);
+    repo.with_context(|| cwd.display().to_string())
+        .context(Exit::NoInput)
+}
+
+/// Every path that a commit of the run or the work tree changes. All commits
+/// and not their sum: what one adds and the next removes was still outside.
+fn touched(repo: &Repo, began: &Began) -> Result<BTreeSet<Vec<u8>>, Trouble> {
+    let mut paths = BTreeSet::new();
+    let status = Status::read(repo, Untracked::Files)?;
+    let prints = began.seen.as_ref().map(Start::prints).unwrap_or_default();
+    let now = dirty::prints(repo, &status)?;
+    for (entry, print) in status.entries.iter().zip(now.entries) {
+        if prints.get(&dirty::id(&entry.path)) != Some(&print) {
+            paths.insert(entry.path.clone());
+            paths.extend(entry.from.clone());
+        }
+    }
+    committed(repo, began, &status, &mut paths)?;
+    Ok(paths)
+}
+
+/// Adds the paths of every commit that the start did not have.
+fn committed(
+    repo: &Repo,
+    began: &Began,
+    status: &Status,
+    paths: &mut BTreeSet<Vec<u8>>,
+) -> Result<(), Trouble> {
+    let mut range = String::new();
+    let head = status.head.as_deref();
+    range.extend(head.map(|id| format!("{id}\n")));
+    if let Some(seen) = &began.seen {
+        let (refs, complete) = history::refs(repo)?;
+        for (name, id) in &refs {
+            let before = seen.refs.get(name);
+            let sure = before.is_some() || (complete && seen.refs_complete);
+            if sure && before != Some(id) && name.starts_with("refs/heads/") {
+                range.push_str(&format!("{id}\n"));
+            }
+        }
+        range.extend(seen.refs.values().map(|id| format!("^{id}\n")));
+    }
+    let start = match &began.base {
+        Base::Commit(id) => Some(&**id),
+        _ => None,
+    };
+    range.extend(start.map(|id| format!("^{id}\n")));
+    if range.is_empty() {
+        return Ok(());
+    }
+    let list = ["rev-list", "--ignore-missing", "--parents", "--stdin"];
+    let commits = repo.git.ask_with(&list, range.as_bytes())?;
+    let commits = String::from_utf8_lossy(&commits);
+    let mut compared = String::new();
+    match (start, head) {
+        (Some(start), Some(head)) if !repo.precedes(start, head)? => {
+            for commit in commits.lines() {
+                compared.push_str(&replacing(repo, commit, start)?);
+            }
+            if repo.precedes(head, start)? {
+                // Gone back: no commit says so.
+                compared.push_str(&format!("{head} {start}\n"));
+            }
+        }
+        _ => {
+            let ids = commits.lines().filter_map(|line| line.split(' ').next());
+            compared.extend(ids.map(|id| format!("{id}\n")));
+        }
+    }
+    let args = [
+        "diff-tree",
+        "--stdin",
+        "-r",
+        "-c",
+        "-z",
+        "--root",
+        "--no-renames",
+        "--name-only",
+        "--no-commit-id",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--ignore-submodules=none",
+    ];
+    let names = repo.git.ask_with(&args, compared.as_bytes())?;
+    let names = names.split(|&b| b == 0).filter(|name| !name.is_empty());
+    paths.extend(names.map(<[u8]>::to_vec));
+    Ok(())
+}
+
+/// A commit of a rewritten history and what it is compared with: nothing means
+/// its own parents.
+///
+/// One that takes the place of the start, amended say, is compared with the
+/// start: what that had changed already is not the run's.
+fn replacing(repo: &Repo, commit: &str, start: &str) -> Result<String, Trouble> {
+    let mut ids = commit.split(' ');
+    let id = ids.next().unwrap_or_default();
+    match (ids.next(), ids.next()) {
+        (Some(parent), None) if repo.precedes(parent, start)? => Ok(format!("{id} {start}\n")),
+        _ => Ok(format!("{id}\n")),
+    }
+}
+
+/// `path` on one line: what is no plain text is shown as Rust would write it.
+fn escaped(path: &[u8]) -> String {
+    let mut text = String::new();
+    for chunk in path.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '\'' | '"' => text.push(c),
+                // Letters and marks of every script stay; controls, bidi
+                // marks, separators and the backslash do not.
+                '\u{ad}'
+                | '\u{61c}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}' => text.extend(c.escape_unicode()),
+                c if c.is_alphanumeric() => text.push(c),
+                c => text.extend(c.escape_debug()),
+            }
+        }
+        for byte in chunk.invalid() {
+            text.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_one_plain_line_whatever_it_holds() {
+        let cases: &[(&[u8], &str)] = &[
+            (b"src/a b.rs", "src/a b.rs"),
+            ("ä'\"漢".as_bytes(), "ä'\"漢"),
+            (b"a\nb\t\x1b[31m", r"a\nb\t\u{1b}[31m"),
+            (b"\xff\\", r"\xff\\"),
+            ("\u{202e}x\u{85}".as_bytes(), r"\u{202e}x\u{85}"),
+        ];
+        for (path, text) in cases {
+            assert_eq!(escaped(path), *text);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! `cr-git start`: one line that says how the repository is before the run.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::dirty;
+use crate::git::Trouble;
+use crate::history;
+use crate::record::{Dir, Dirty, Start};
+use crate::repo::Repo;
+use crate::stale;
+use crate::status::{Status, Untracked};
+use crate::text;
+
+/// Most entries that are named; the rest are numbers.
+const NAMED: usize = 1000;
+
+/// What there is at `cwd`. Never fails: no repository is an answer, and any
+/// other trouble is in `error`.
+pub(crate) fn look(cwd: &Path, limit: Duration) -> Start {
+    let mut start = Start {
+        cwd: Dir::of(cwd),
+        ..Start::default()
+    };
+    match fill(&mut start, cwd, limit) {
+        Ok(()) | Err(Trouble::NoRepository) => {}
+        Err(trouble) => start.error = Some(text::shown(trouble.to_string().as_bytes())),
+    }
+    start
+}
+
+fn fill(start: &mut Start, cwd: &Path, limit: Duration) -> Result<(), Trouble> {
+    let repo = Repo::open(cwd, limit)?;
+    start.repository = true;
+    start.toplevel = Some(Dir::of(&repo.top));
+    start.common_dir = Some(Dir::of(&repo.shared));
+    start.object_format = Some(repo.format.clone());
+    start.shallow = repo.shallow;
+    start.linked_worktree = repo.is_linked();
+    start.in_progress = repo.under_way().map(str::to_owned);
+    start.index_lock = stale::index_lock(&repo);
+    let status = Status::read(&repo, Untracked::Directories)?;
+    start.start_sha = status.head.as_deref().map(text::short);
+    start.branch = status.branch.as_deref().map(text::shown);
+    let (refs, complete) = history::refs(&repo)?;
+    start.refs = refs;
+    start.refs_complete = complete;
+    unclean(start, &repo, &status)?;
+    // Last: with an error before it, a missing commit is not an unborn one.
+    start.start_sha_full = status.head;
+    Ok(())
+}
+
+/// Notes every entry that is not clean, with its print.
+fn unclean(start: &mut Start, repo: &Repo, status: &Status) -> Result<(), Trouble> {
+    let found = dirty::prints(repo, status)?;
+    let entries = status.entries.iter().zip(found.entries);
+    let (mut named, mut rest) = (Vec::new(), found.inside);
+    for (entry, print) in entries {
+        let pair = (dirty::id(&entry.path), print);
+        if named.len() < NAMED {
+            named.push(Dirty::new(&entry.path, &entry.letters, pair));
+        } else {
+            rest.push(pair);
+        }
+    }
+    start.dirty_total = status.entries.len() as u64;
+    start.dirty = named;
+    start.dirty_rest = Start::pack(&rest);
+    Ok(())
+}
