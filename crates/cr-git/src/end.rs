@@ -34,7 +34,7 @@ pub(crate) fn pass(
         lines: Lines::new(input),
         out: Out::new(out),
         finds: Finds::new(),
-        run: Run::new(told, notes),
+        run: Current::new(told, notes),
     };
     while stream.step()? {
         if stream.lines.is_drained() {
@@ -49,7 +49,7 @@ struct Stream<R, W, N> {
     lines: Lines<R>,
     out: Out<W>,
     finds: Finds,
-    run: Run<N>,
+    run: Current<N>,
 }
 
 impl<R: Read, W: Write, N: Write> Stream<R, W, N> {
@@ -117,7 +117,7 @@ fn left(err: io::Error) -> anyhow::Error {
 }
 
 /// The run that the stream is of.
-struct Run<N> {
+struct Current<N> {
     told: Told,
     began: Option<Began>,
     run_id: Option<String>,
@@ -126,7 +126,7 @@ struct Run<N> {
     notes: N,
 }
 
-impl<N: Write> Run<N> {
+impl<N: Write> Current<N> {
     fn new(told: Told, notes: N) -> Self {
         Self {
             told,

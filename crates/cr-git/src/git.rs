@@ -295,7 +295,7 @@ fn drain(from: Option<impl Read + Send + 'static>, most: u64) -> mpsc::Receiver<
 fn stop(mut child: Child, limit: Duration) -> String {
     let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
     let _ = child.wait();
-    format!("git: no answer within {} s", limit.as_secs())
+    format!("git: no answer within {} s", limit.as_secs_f64())
 }
 
 /// The first line of git's complaint, without its `fatal: `.

@@ -33,20 +33,24 @@ enum Token {
 impl Glob {
     /// Takes `text` apart. `./` or `/` in front changes nothing.
     pub(crate) fn new(text: &[u8]) -> Self {
+        let below = text.ends_with(b"/");
         let text = text.strip_prefix(b"./").unwrap_or(text);
         let text = text.strip_prefix(b"/").unwrap_or(text);
         let mut parts: Vec<Part> = text
             .split(|&b| b == b'/')
+            .filter(|part| !part.is_empty())
             .map(|part| match part {
-                b"**" | b"" => Part::Any,
+                b"**" => Part::Any,
                 part => Part::One(tokens(part)),
             })
             .collect();
+        if below {
+            parts.push(Part::Any);
+        }
         if parts.last() == Some(&Part::Any) {
             // Something below, not the directory itself.
             parts.push(Part::One(vec![Token::Run]));
         }
-        parts.dedup();
         Self { parts }
     }
 
@@ -170,6 +174,9 @@ mod tests {
             (r"\*.md",        &["*.md"],                           &["a.md"]),
             ("a[b]{c,d}",     &["a[b]{c,d}"],                      &["ab", "abc"]),
             ("a b\n",         &["a b\n"],                          &["a b"]),
+            ("a//b",          &["a/b"],                            &["a", "a/x/b"]),
+            ("",              &[],                                 &["a", "a/b"]),
+            ("/",             &["a", "a/b"],                       &[]),
         ];
         for (glob, allowed, outside) in cases {
             let parsed = Glob::new(glob.as_bytes());

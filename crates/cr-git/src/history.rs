@@ -210,12 +210,12 @@ mod tests {
         let found: Vec<_> = difference
             .files
             .iter()
-            .map(|(path, f)| (&path[..], &*f.status, f.insertions, f.deletions))
+            .map(|(_, f)| (&*f.name.path, &*f.status, f.insertions, f.deletions))
             .collect();
-        let expected: [(&[u8], &str, Option<u64>, Option<u64>); 3] = [
-            (b"new", "R", Some(0), Some(0)),
-            (b"bin", "A", None, None),
-            (b"3\t1\tx", "A", Some(5), Some(2)),
+        let expected = [
+            ("new", "R", Some(0), Some(0)),
+            ("bin", "A", None, None),
+            ("3\t1\tx", "A", Some(5), Some(2)),
         ];
         assert_eq!(found, expected);
         assert_eq!((difference.insertions, difference.deletions), (5, 2));

@@ -41,13 +41,12 @@ pub(crate) fn take(dir: &Path, wait: Option<Duration>) -> anyhow::Result<Option<
     let (send, taken) = mpsc::channel();
     // A thread, since there is no waiting for a lock with a limit.
     thread::spawn(move || send.send(file.lock().map(|()| file)));
-    match taken.recv_timeout(wait.unwrap_or(Duration::MAX)) {
-        Ok(taken) => Ok(Some(taken.with_context(|| path.display().to_string())?)),
-        Err(_) => {
-            let by = holder.map_or(String::new(), |pid| format!(" by process {pid}"));
-            Err(anyhow!("{}: held{by}", path.display()).context(Exit::Retry))
-        }
-    }
+    let Ok(taken) = taken.recv_timeout(wait.unwrap_or(Duration::MAX)) else {
+        let by = holder.map_or(String::new(), |pid| format!(" by process {pid}"));
+        return Err(anyhow!("{}: held{by}", path.display()).context(Exit::Retry));
+    };
+    let file = taken.with_context(|| path.display().to_string())?;
+    Ok(Some(file))
 }
 
 fn open(path: &Path) -> anyhow::Result<File> {

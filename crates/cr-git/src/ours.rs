@@ -1,16 +1,14 @@
 //! Which lines of the stream are our own, and what this tool needs of them.
 
-use std::borrow::Cow;
-
+use cr_event::{Cursor, Event, Kind, strip};
 use memchr::memmem::Finder;
-use serde::Deserialize;
 
 use crate::record::Start;
 
 /// A line of our own.
 #[derive(Debug)]
 pub(crate) enum Ours {
-    /// What `cr-git start` wrote.
+    /// What `cr-git start` wrote, and the run it names.
     Start(Box<Start>, Option<String>),
     /// The supervisor's first line; it names the run.
     Run(Option<String>),
@@ -19,23 +17,6 @@ pub(crate) enum Ours {
     /// Any other.
     Other,
 }
-
-#[derive(Deserialize)]
-struct Head<'a> {
-    #[serde(borrow)]
-    r#type: Option<Text<'a>>,
-    #[serde(borrow)]
-    subtype: Option<Text<'a>>,
-    #[serde(borrow)]
-    phase: Option<Text<'a>>,
-    #[serde(borrow)]
-    run_id: Option<Text<'a>>,
-}
-
-/// An `Option<Cow>` would copy.
-#[derive(Deserialize)]
-#[serde(transparent)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// Finds our own lines; one of them is made for a stream.
 #[derive(Debug)]
@@ -46,32 +27,44 @@ impl Finds {
         Self(Finder::new(br#""cr""#))
     }
 
-    /// Whether a line that begins with `bytes` may be one of ours. They all
+    /// Whether a line that begins with `head` may be one of ours. They all
     /// begin with their type, so a long line need not be held to know.
-    pub(crate) fn may_be(bytes: &[u8]) -> bool {
-        bytes.starts_with(br#"{"type":"cr""#)
+    pub(crate) fn may_be(head: &[u8]) -> bool {
+        Kind::of_head(head) == Some(Kind::Cr)
     }
 
     /// What `line` is, `None` if it is not ours.
     pub(crate) fn read(&self, line: &[u8]) -> Option<Ours> {
         // Most lines end here.
         self.0.find(line)?;
-        if line.trim_ascii_start().first() != Some(&b'{') {
+        let event = Event::parse(line).ok()?;
+        if event.kind != Kind::Cr {
             return None;
         }
-        let head: Head<'_> = serde_json::from_slice(line).ok()?;
-        if head.r#type?.0 != "cr" {
-            return None;
-        }
-        let run_id = head.run_id.map(|id| id.0.into_owned());
-        let phase = head.phase.map(|phase| phase.0);
-        Some(match (&*head.subtype?.0, phase.as_deref()) {
-            ("git", Some("start")) => Ours::Start(serde_json::from_slice(line).ok()?, run_id),
-            ("start", _) => Ours::Run(run_id),
-            ("exit", _) => Ours::Exit,
-            _ => Ours::Other,
+        let run_id = event.run_id.map(|id| id.decode().into_owned());
+        Some(if event.is("exit") {
+            Ours::Exit
+        } else if event.is("start") {
+            Ours::Run(run_id)
+        } else if event.is("git") && is_start(line) {
+            Ours::Start(serde_json::from_slice(strip(line)).ok()?, run_id)
+        } else {
+            Ours::Other
         })
     }
+}
+
+/// Whether a `cr/git` line is of the start.
+fn is_start(line: &[u8]) -> bool {
+    let mut start = false;
+    let read = Cursor::new(strip(line)).object(|cursor, key| match key {
+        b"phase" => {
+            start = cursor.text()?.is_some_and(|phase| phase.is("start"));
+            Ok(())
+        }
+        _ => cursor.skip(),
+    });
+    read.is_ok() && start
 }
 
 #[cfg(test)]
@@ -86,7 +79,7 @@ mod tests {
             r#"{"message":{"type":"cr","subtype":"exit"},"type":"user"}"#,
             r#"["cr","exit"]"#,
             r#"{"type":"cr","subtype":"exit""#,
-            r#"{"type":"cr","type":"cr","subtype":"exit"}"#,
+            r#"{"type":"user","type":"cr","subtype":"exit"}"#,
             r#""cr""#,
         ] {
             assert!(finds.read(line.as_bytes()).is_none(), "{line}");
@@ -95,5 +88,7 @@ mod tests {
         assert!(matches!(finds.read(exit), Some(Ours::Exit)));
         let run = br#"{"type":"cr","subtype":"start","run_id":"x"}"#;
         assert!(matches!(finds.read(run), Some(Ours::Run(Some(id))) if id == "x"));
+        let git = br#"{"type":"cr","subtype":"git","phase":"end","run_id":"x"}"#;
+        assert!(matches!(finds.read(git), Some(Ours::Other)));
     }
 }

@@ -67,6 +67,11 @@ impl Dir {
 /// What `start` saw.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    clippy::struct_field_names,
+    reason = "the names and types of the line"
+)]
 pub(crate) struct Start {
     pub(crate) repository: bool,
     pub(crate) cwd: Dir,
@@ -152,6 +157,11 @@ pub(crate) struct IndexLock {
 
 /// What `end` sees, compared with the start. Unknown is null, never 0.
 #[derive(Clone, Debug, Default, Serialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    clippy::struct_field_names,
+    reason = "the names and types of the line"
+)]
 pub(crate) struct End {
     pub(crate) repository: bool,
     /// What is known of the start: `commit`, `unborn` or `unknown`.

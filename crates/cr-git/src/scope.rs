@@ -1,12 +1,13 @@
 //! `cr-git scope`: the files of a run that are outside what it was allowed.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
-use cr_io::{Exit, Input, Line, Lines, Out};
+use cr_io::{Exit, Input, Line, Lines, Out, sanitize};
 
 use crate::compare::{Base, Began};
 use crate::dirty;
@@ -107,7 +108,7 @@ fn committed(
             let before = seen.refs.get(name);
             let sure = before.is_some() || (complete && seen.refs_complete);
             if sure && before != Some(id) && name.starts_with("refs/heads/") {
-                range.push_str(&format!("{id}\n"));
+                let _ = writeln!(range, "{id}");
             }
         }
         range.extend(seen.refs.values().map(|id| format!("^{id}\n")));
@@ -131,7 +132,7 @@ fn committed(
             }
             if repo.precedes(head, start)? {
                 // Gone back: no commit says so.
-                compared.push_str(&format!("{head} {start}\n"));
+                let _ = writeln!(compared, "{head} {start}");
             }
         }
         _ => {
@@ -173,27 +174,14 @@ fn replacing(repo: &Repo, commit: &str, start: &str) -> Result<String, Trouble> 
     }
 }
 
-/// `path` on one line: what is no plain text is shown as Rust would write it.
+/// `path` on one line: what is no plain text is shown as an escape.
 fn escaped(path: &[u8]) -> String {
     let mut text = String::new();
     for chunk in path.utf8_chunks() {
-        for c in chunk.valid().chars() {
-            match c {
-                '\'' | '"' => text.push(c),
-                // Letters and marks of every script stay; controls, bidi
-                // marks, separators and the backslash do not.
-                '\u{ad}'
-                | '\u{61c}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{feff}' => text.extend(c.escape_unicode()),
-                c if c.is_alphanumeric() => text.push(c),
-                c => text.extend(c.escape_debug()),
-            }
-        }
+        sanitize(&chunk.valid().replace('\\', r"\\"), &mut text);
         for byte in chunk.invalid() {
-            text.push_str(&format!("\\x{byte:02x}"));
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\\x{byte:02x}");
         }
     }
     text
@@ -208,7 +196,7 @@ mod tests {
         let cases: &[(&[u8], &str)] = &[
             (b"src/a b.rs", "src/a b.rs"),
             ("ä'\"漢".as_bytes(), "ä'\"漢"),
-            (b"a\nb\t\x1b[31m", r"a\nb\t\u{1b}[31m"),
+            (b"a\nb\t\x1b[31m", r"a\nb\t\x1b[31m"),
             (b"\xff\\", r"\xff\\"),
             ("\u{202e}x\u{85}".as_bytes(), r"\u{202e}x\u{85}"),
         ];

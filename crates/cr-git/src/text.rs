@@ -3,6 +3,9 @@
 //! Names and subjects are any bytes. A line is UTF-8, so they are shown as far
 //! as they can be, and a path that cannot is also given whole in base64.
 
+use std::sync::LazyLock;
+
+use cr_io::{Redactor, first_chars};
 use serde::{Deserialize, Serialize};
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -32,25 +35,26 @@ impl Name {
     }
 }
 
-/// `bytes` as text for a line: every text that we compose passes here.
-///
-/// The place where secrets are masked.
+/// `bytes` as text for a line, secrets masked: everything that we compose
+/// passes here.
 pub(crate) fn shown(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+    static REDACTOR: LazyLock<Redactor> = LazyLock::new(Redactor::from_env);
+    let text = String::from_utf8_lossy(bytes);
+    REDACTOR.redact(&text).into_owned()
 }
 
 /// A commit's subject as text, not longer than a line of a terminal or two.
 pub(crate) fn subject(bytes: &[u8]) -> String {
     let text = shown(bytes);
-    match text.char_indices().nth(SUBJECT) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
+    match first_chars(&text, SUBJECT) {
+        (start, true) => format!("{start}…"),
+        (_, false) => text,
     }
 }
 
 /// The first seven digits of a commit's id.
 pub(crate) fn short(id: &str) -> String {
-    id.chars().take(7).collect()
+    first_chars(id, 7).0.to_owned()
 }
 
 /// `bytes` in base64 with padding.

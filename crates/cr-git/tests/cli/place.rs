@@ -1,0 +1,194 @@
+//! A repository in a directory of its own, with git's environment pinned: no
+//! user's or system's configuration, and a clock that ticks with each call.
+
+use std::cell::Cell;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use assert_cmd::cargo::cargo_bin;
+use serde_json::Value;
+use tempfile::TempDir;
+
+pub(crate) struct Place {
+    dir: TempDir,
+    clock: Cell<u64>,
+}
+
+impl Place {
+    /// A directory that is in no repository.
+    pub(crate) fn bare() -> Self {
+        let dir = tempfile::tempdir().expect("a directory");
+        fs::create_dir(dir.path().join("home")).expect("made");
+        fs::create_dir(dir.path().join("work")).expect("made");
+        let clock = Cell::new(1_700_000_000);
+        Self { dir, clock }
+    }
+
+    /// A repository without a commit.
+    pub(crate) fn unborn() -> Self {
+        let place = Self::bare();
+        place.git(&["init", "-q", "-b", "main"]);
+        place
+    }
+
+    /// A repository with one commit, of `a.txt`.
+    pub(crate) fn new() -> Self {
+        let place = Self::unborn();
+        place.write("a.txt", "a\n");
+        place.commit("base");
+        place
+    }
+
+    /// Where the work tree is.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.dir.path().join("work")
+    }
+
+    /// A directory beside the work tree.
+    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub(crate) fn write(&self, path: impl AsRef<Path>, text: impl AsRef<[u8]>) {
+        let path = self.path().join(path);
+        fs::create_dir_all(path.parent().expect("below the top")).expect("made");
+        fs::write(path, text).expect("written");
+    }
+
+    /// `program` with the environment pinned, in the work tree.
+    pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let now = self.clock.get() + 1;
+        self.clock.set(now);
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.dir.path().join("home"))
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_AUTHOR_NAME", "A")
+            .env("GIT_AUTHOR_EMAIL", "a@example.org")
+            .env("GIT_COMMITTER_NAME", "C")
+            .env("GIT_COMMITTER_EMAIL", "c@example.org")
+            .env("GIT_AUTHOR_DATE", format!("@{now} +0000"))
+            .env("GIT_COMMITTER_DATE", format!("@{now} +0000"))
+            .env("LC_ALL", "C")
+            .env("TZ", "UTC")
+            .current_dir(self.path());
+        command
+    }
+
+    pub(crate) fn git<S: AsRef<OsStr>>(&self, args: &[S]) -> String {
+        let output = self.command("git").args(args).output().expect("git runs");
+        let shown = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "git: {shown}");
+        String::from_utf8_lossy(&output.stdout)
+            .trim_end()
+            .to_owned()
+    }
+
+    /// Commits everything; returns the id.
+    pub(crate) fn commit(&self, subject: &str) -> String {
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "--allow-empty", "-m", subject]);
+        self.head()
+    }
+
+    pub(crate) fn head(&self) -> String {
+        self.git(&["rev-parse", "HEAD"])
+    }
+
+    pub(crate) fn cr(&self, args: &[&str]) -> Command {
+        let mut command = self.command(cargo_bin!("cr-git"));
+        command.args(args);
+        command
+    }
+
+    /// The line of `cr-git start`.
+    pub(crate) fn start(&self) -> String {
+        let output = self.cr(&["start"]).output().expect("runs");
+        line_of(output)
+    }
+
+    /// The line that `cr-git end` adds to a stream of `start` alone.
+    pub(crate) fn end(&self, start: &str) -> Value {
+        let output = feed(&mut self.cr(&["end"]), start.as_bytes());
+        let line = line_of(output);
+        let added = line.strip_prefix(start).expect("the stream comes first");
+        json(added)
+    }
+
+    /// What `cr-git end` says of a run that does `deeds`.
+    pub(crate) fn run(&self, deeds: impl FnOnce(&Self)) -> Value {
+        let start = self.start();
+        deeds(self);
+        self.end(&start)
+    }
+}
+
+/// What a command that must succeed in silence wrote.
+pub(crate) fn line_of(output: Output) -> String {
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(complaint, "");
+    assert!(output.status.success(), "{:?}", output.status);
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+pub(crate) fn json(line: &str) -> Value {
+    assert_eq!(line.matches('\n').count(), 1, "one line: {line}");
+    serde_json::from_str(line).expect("JSON")
+}
+
+/// Runs `command` with `input` on its standard input.
+pub(crate) fn feed(command: &mut Command, input: &[u8]) -> Output {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    let mut stdin = child.stdin.take().expect("piped");
+    let input = input.to_vec();
+    let writer = std::thread::spawn(move || {
+        let _ = stdin.write_all(&input);
+    });
+    let output = child.wait_with_output().expect("ends");
+    writer.join().expect("no panic");
+    output
+}
+
+/// The subjects of `commits`, without their ids.
+pub(crate) fn subjects(commits: &Value) -> Vec<&str> {
+    let commits = commits.as_array().expect("a list");
+    commits
+        .iter()
+        .map(|c| c.as_str().expect("text").split_once(' ').expect("id").1)
+        .collect()
+}
+
+/// Files, insertions, deletions, uncommitted.
+pub(crate) fn numbers(end: &Value) -> [Option<u64>; 4] {
+    let names = [
+        "changed_files",
+        "insertions",
+        "deletions",
+        "uncommitted_changes",
+    ];
+    names.map(|name| end[name].as_u64())
+}
+
+/// The paths of `files`.
+pub(crate) fn paths(end: &Value) -> Vec<&str> {
+    let files = end["files"].as_array().expect("a list");
+    files
+        .iter()
+        .map(|f| f["path"].as_str().expect("text"))
+        .collect()
+}
+
+pub(crate) fn os(bytes: &[u8]) -> &OsStr {
+    OsStr::from_bytes(bytes)
+}
