@@ -178,3 +178,7 @@ impl<N: Write> Current<N> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "end_tests.rs"]
+mod tests;
