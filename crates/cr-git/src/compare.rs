@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::dirty;
 use crate::git::Trouble;
 use crate::history::{self, Difference, Range, Refs};
-use crate::record::{Dir, End, File, OtherRef, Start};
+use crate::record::{End, File, OtherRef, Start};
 use crate::repo::Repo;
 use crate::stale;
 use crate::status::{Status, Untracked};
@@ -117,7 +117,7 @@ fn look(
     end.in_progress = repo.under_way();
     end.index_lock = stale::index_lock(&repo);
     let before = began.seen.as_ref().and_then(|s| s.common_dir.as_ref());
-    if before.is_some_and(|dir| *dir != Dir::of(&repo.shared)) {
+    if before.is_some_and(|dir| *dir != repo.shared.to_string_lossy()) {
         // A `.git` that leads elsewhere now would be compared with a stranger.
         return Err(Trouble::Other(
             "another repository than at the start".into(),

@@ -165,7 +165,7 @@ impl<N: Write> Current<N> {
         out.flush()?;
         let began = self.began.as_ref().unwrap_or(&self.told.began);
         let cwd = match &began.seen {
-            Some(start) => start.cwd.path(),
+            Some(start) => start.cwd(),
             None => self.told.cwd.clone(),
         };
         let end = compare(&cwd, began, self.told.limit);

@@ -152,10 +152,12 @@ impl Difference {
                     from = Some(Name::of(path));
                     path = records.next().unwrap_or_default();
                 }
+                let (from, from_b64) = from.map_or((None, None), |n| (Some(n.path), n.path_b64));
                 let file = File {
                     name: Name::of(path),
                     status: String::from_utf8_lossy(&status[..status.len().min(1)]).into_owned(),
                     from,
+                    from_b64,
                     committed: true,
                     ..File::default()
                 };
@@ -219,7 +221,6 @@ mod tests {
         ];
         assert_eq!(found, expected);
         assert_eq!((difference.insertions, difference.deletions), (5, 2));
-        let from = difference.files[0].1.from.as_ref();
-        assert_eq!(from.map(|name| &*name.path), Some("old"));
+        assert_eq!(difference.files[0].1.from.as_deref(), Some("old"));
     }
 }

@@ -109,7 +109,7 @@ fn scope(args: &ScopeArgs, out: impl Write) -> anyhow::Result<Exit> {
         Began::seen(start.context(Exit::Data)?)
     };
     if let (Some(seen), None) = (&began.seen, &args.cwd) {
-        cwd = seen.cwd.path();
+        cwd = seen.cwd();
     }
     if began.base == Base::Unknown {
         let text = "the start line names no commit: no repository, or git failed";

@@ -35,35 +35,6 @@ pub(crate) fn line<T: Serialize>(phase: &'static str, run_id: Option<&str>, body
     serde_json::to_vec(&line).expect("strings and numbers only")
 }
 
-/// A directory, by a name that can be gone back to.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
-#[serde(default)]
-pub(crate) struct Dir {
-    path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_b64: Option<String>,
-}
-
-impl Dir {
-    /// The name of `path`. Not masked: the run goes on in it.
-    pub(crate) fn of(path: &Path) -> Self {
-        let bytes = path.as_os_str().as_bytes();
-        Self {
-            path: String::from_utf8_lossy(bytes).into_owned(),
-            path_b64: str::from_utf8(bytes).is_err().then(|| text::base64(bytes)),
-        }
-    }
-
-    /// The directory itself.
-    pub(crate) fn path(&self) -> PathBuf {
-        let bytes = self.path_b64.as_deref().and_then(text::unbase64);
-        bytes.map_or_else(
-            || PathBuf::from(&self.path),
-            |bytes| PathBuf::from(OsString::from_vec(bytes)),
-        )
-    }
-}
-
 /// What `start` saw.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
@@ -74,9 +45,12 @@ impl Dir {
 )]
 pub(crate) struct Start {
     pub(crate) repository: bool,
-    pub(crate) cwd: Dir,
-    pub(crate) toplevel: Option<Dir>,
-    pub(crate) common_dir: Option<Dir>,
+    /// Not masked: the run goes on in it.
+    pub(crate) cwd: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cwd_b64: Option<String>,
+    pub(crate) toplevel: Option<String>,
+    pub(crate) common_dir: Option<String>,
     pub(crate) start_sha: Option<String>,
     pub(crate) start_sha_full: Option<String>,
     pub(crate) branch: Option<String>,
@@ -119,6 +93,25 @@ impl Dirty {
 }
 
 impl Start {
+    /// A start in `cwd` of which nothing is known yet.
+    pub(crate) fn at(cwd: &Path) -> Self {
+        let bytes = cwd.as_os_str().as_bytes();
+        Self {
+            cwd: cwd.to_string_lossy().into_owned(),
+            cwd_b64: str::from_utf8(bytes).is_err().then(|| text::base64(bytes)),
+            ..Self::default()
+        }
+    }
+
+    /// The directory of the run.
+    pub(crate) fn cwd(&self) -> PathBuf {
+        let bytes = self.cwd_b64.as_deref().and_then(text::unbase64);
+        bytes.map_or_else(
+            || PathBuf::from(&self.cwd),
+            |bytes| PathBuf::from(OsString::from_vec(bytes)),
+        )
+    }
+
     /// Puts `prints` into the form for many: sixteen bytes each.
     pub(crate) fn pack(prints: &[(Id, Print)]) -> Option<String> {
         let number = |&(id, print): &(Id, Print)| [id.to_be_bytes(), print.to_be_bytes()].concat();
@@ -199,8 +192,11 @@ pub(crate) struct File {
     pub(crate) name: Name,
     /// git's letter for a committed change, its two for one that is not.
     pub(crate) status: String,
+    /// Where it was, when it was renamed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) from: Option<Name>,
+    pub(crate) from: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) from_b64: Option<String>,
     pub(crate) insertions: Option<u64>,
     pub(crate) deletions: Option<u64>,
     pub(crate) committed: bool,

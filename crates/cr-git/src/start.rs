@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::dirty;
 use crate::git::Trouble;
 use crate::history;
-use crate::record::{Dir, Dirty, Start};
+use crate::record::{Dirty, Start};
 use crate::repo::Repo;
 use crate::stale;
 use crate::status::{Status, Untracked};
@@ -18,10 +18,7 @@ const NAMED: usize = 1000;
 /// What there is at `cwd`. Never fails: no repository is an answer, and any
 /// other trouble is in `error`.
 pub(crate) fn look(cwd: &Path, limit: Duration) -> Start {
-    let mut start = Start {
-        cwd: Dir::of(cwd),
-        ..Start::default()
-    };
+    let mut start = Start::at(cwd);
     match fill(&mut start, cwd, limit) {
         Ok(()) | Err(Trouble::NoRepository) => {}
         Err(trouble) => start.error = Some(text::shown(trouble.to_string().as_bytes())),
@@ -32,8 +29,8 @@ pub(crate) fn look(cwd: &Path, limit: Duration) -> Start {
 fn fill(start: &mut Start, cwd: &Path, limit: Duration) -> Result<(), Trouble> {
     let repo = Repo::open(cwd, limit)?;
     start.repository = true;
-    start.toplevel = Some(Dir::of(&repo.top));
-    start.common_dir = Some(Dir::of(&repo.shared));
+    start.toplevel = Some(repo.top.to_string_lossy().into_owned());
+    start.common_dir = Some(repo.shared.to_string_lossy().into_owned());
     start.object_format = Some(repo.format.clone());
     start.shallow = repo.shallow;
     start.linked_worktree = repo.is_linked();

@@ -218,7 +218,7 @@ fn g8_a_rename_and_a_binary_are_a_file_each() {
     );
     let renamed = &end["files"][1];
     assert_eq!(renamed["status"], "R");
-    assert_eq!(renamed["from"]["path"], "old name");
+    assert_eq!(renamed["from"], "old name");
 }
 
 #[test]
