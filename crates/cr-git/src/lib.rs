@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use cr_io::{Exit, Input, Out};
-use cr_run::RunId;
+use cr_run::{RunDir, RunId};
 
 pub use args::Args;
 use args::{Command, EndArgs, LockArgs, ScopeArgs, StartArgs};
@@ -46,9 +46,8 @@ pub fn run(args: &Args, out: impl Write, notes: impl Write) -> anyhow::Result<Ex
 }
 
 fn start(args: &StartArgs, out: impl Write, mut notes: impl Write) -> anyhow::Result<Exit> {
-    let run_id = RunId::given_or_made()
-        .context("CR_RUN_ID")
-        .context(Exit::Config)?;
+    let given = RunId::given().context("CR_RUN_ID").context(Exit::Config)?;
+    let run_id = given.unwrap_or_default();
     let start = start::look(&directory(args.place.cwd.as_deref()), args.place.limit());
     let line = record::line("start", Some(&run_id.to_string()), &start);
     let mut out = Out::new(out);
@@ -153,7 +152,8 @@ fn directory(given: Option<&Path>) -> PathBuf {
 /// written never stops a run.
 fn leave(dir: &Path, line: &[u8], notes: &mut impl Write) {
     let text = [line, b"\n"].concat();
-    if let Err(err) = cr_run::leave(dir, "git.json", &text) {
-        let _ = writeln!(notes, "cr-git: {}: {err}", dir.join("git.json").display());
+    let written = RunDir::at(dir).and_then(|dir| dir.write("git.json", &text));
+    if let Err(err) = written {
+        let _ = writeln!(notes, "cr-git: {}", cr_io::message(&err));
     }
 }

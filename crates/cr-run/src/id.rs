@@ -30,11 +30,39 @@ impl RunId {
         (fits && first.is_ascii_alphanumeric()).then(|| Self(text.to_owned()))
     }
 
+    /// The name that `CR_RUN_ID` gives, if it is set.
+    pub fn given() -> Result<Option<Self>, Refused> {
+        let Some(text) = std::env::var_os("CR_RUN_ID").filter(|text| !text.is_empty()) else {
+            return Ok(None);
+        };
+        let parsed = text.to_str().and_then(Self::parse);
+        parsed
+            .map(Some)
+            .ok_or_else(|| Refused(text.to_string_lossy().into_owned()))
+    }
+
     /// The name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
+
+/// What `CR_RUN_ID` says is no name for a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused(String);
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = &self.0;
+        write!(
+            f,
+            "{text:?} is no run id: 1 to 64 letters, digits, dots, dashes and underlines, \
+             the first a letter or a digit, no two dots together"
+        )
+    }
+}
+
+impl std::error::Error for Refused {}
 
 impl Default for RunId {
     fn default() -> Self {

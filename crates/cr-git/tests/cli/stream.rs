@@ -217,7 +217,7 @@ fn a_run_directory_that_cannot_be_written_stops_nothing() {
     assert_eq!(lines(&String::from_utf8_lossy(&output.stdout)).len(), 2);
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(
-        complaint.starts_with("cr-git: /nonexistent/dir/git.json: "),
+        complaint.starts_with("cr-git: /nonexistent/dir: "),
         "{complaint}"
     );
 }
