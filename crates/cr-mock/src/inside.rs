@@ -28,7 +28,9 @@ pub(crate) fn run(args: &RunArgs, work: &Path) -> anyhow::Result<Exit> {
     seal::furnish().context(Exit::Tool)?;
     let control = File::open(work.join(CONTROL)).context("control pipe")?;
     let cwd = args.cwd.canonicalize();
-    let cwd = cwd.with_context(|| args.cwd.display().to_string())?;
+    let cwd = cwd
+        .with_context(|| args.cwd.display().to_string())
+        .context(Exit::Tool)?;
     let port = api(args, &cwd)?;
 
     let mut command = Command::new(&args.command[0]);
@@ -46,7 +48,8 @@ pub(crate) fn run(args: &RunArgs, work: &Path) -> anyhow::Result<Exit> {
         }
     };
     let signalled = pidfd_open(child, PidfdFlags::empty()).context("pidfd")?;
-    thread::spawn(move || obey(control, &signalled));
+    let work = work.to_owned();
+    thread::spawn(move || obey(control, &signalled, &work));
     let status = reap(child)?;
     if let Some(path) = &args.report {
         let report = serde_json::to_vec(&Report::new(status)?)?;
@@ -100,9 +103,9 @@ fn furnish(command: &mut Command, args: &RunArgs, work: &Path, port: u16) -> any
 }
 
 /// Passes on each signal the launcher names. Its silence, at last, means that
-/// it is gone, and then so is everything here.
+/// it is gone, and then so is everything here, and `work` too.
 #[expect(clippy::exit, reason = "nothing is buffered, and the place must end")]
-fn obey(mut control: File, command: &OwnedFd) {
+fn obey(mut control: File, command: &OwnedFd, work: &Path) {
     let mut byte = [0];
     while let Ok(1) = control.read(&mut byte) {
         if let Some(signal) = Signal::from_named_raw(byte[0].into()) {
@@ -110,6 +113,7 @@ fn obey(mut control: File, command: &OwnedFd) {
             let _ = pidfd_send_signal(command, signal);
         }
     }
+    let _ = fs::remove_dir_all(work);
     std::process::exit(Exit::Tool.code().into());
 }
 

@@ -178,7 +178,7 @@ Exit status:
   2    bad usage
   65   the script is not one
   66   the script cannot be read
-  125  COMMAND could not be sealed off, and was not run
+  125  COMMAND could not be sealed off, and was not run; or cr-mock failed
   126  COMMAND cannot be run
   127  COMMAND was not found";
 
