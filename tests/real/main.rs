@@ -1,0 +1,16 @@
+//! The real CLI, two versions of it, against a scripted API.
+//!
+//! What is checked here is what the tools depend on. A failure after a new
+//! version of the CLI means that the protocol has changed.
+
+#![allow(missing_docs, reason = "an integration test is a crate of its own")]
+#![allow(clippy::print_stdout, reason = "shown when a test fails")]
+
+mod bins;
+mod cli;
+mod ends;
+mod failures;
+mod place;
+mod prompts;
+mod signals;
+mod work;
