@@ -46,18 +46,18 @@ pub(crate) fn furnish() -> anyhow::Result<()> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount("proc", "/proc", "proc", flags, None).context("mount /proc")?;
     loopback_up().context("loopback")?;
-    let table = fs::read_to_string("/proc/self/net/dev").context("/proc/self/net/dev")?;
-    match interfaces(&table).as_slice() {
-        ["lo"] => Ok(()),
-        found => bail!("a network is in reach: interfaces {}", found.join(", ")),
-    }
+    check(&fs::read_to_string("/proc/self/net/dev").context("/proc/self/net/dev")?)
 }
 
-/// The names in a table of network interfaces: two lines of headings, then
-/// `name: numbers`.
-fn interfaces(table: &str) -> Vec<&str> {
+/// Refuses a table of network interfaces with anything but loopback in it: two
+/// lines of headings, then `name: numbers`.
+fn check(table: &str) -> anyhow::Result<()> {
     let rows = table.lines().skip(2).filter_map(|row| row.split_once(':'));
-    rows.map(|(name, _)| name.trim()).collect()
+    let names: Vec<&str> = rows.map(|(name, _)| name.trim()).collect();
+    match names.as_slice() {
+        ["lo"] => Ok(()),
+        names => bail!("interfaces other than loopback: {}", names.join(", ")),
+    }
 }
 
 #[expect(unsafe_code, reason = "no safe form of unshare exists")]
@@ -111,9 +111,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interface_is_the_name_before_the_colon() {
-        let table = "Inter-| Receive\n face |bytes\n    lo: 0 0\n  eth0: 1 2\n";
-        assert_eq!(interfaces(table), ["lo", "eth0"]);
+    fn one_interface_beside_loopback_is_one_too_many() {
+        let table = "Inter-| Receive\n face |bytes\n    lo: 0 0\n";
+        assert!(check(table).is_ok());
+        let err = check(&format!("{table}  eth0: 1 2\n")).expect_err("a refusal");
+        assert_eq!(err.to_string(), "interfaces other than loopback: lo, eth0");
+        assert!(check("").is_err());
     }
 
     #[test]
