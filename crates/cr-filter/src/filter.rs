@@ -149,6 +149,11 @@ impl<'a, W: Write> Filter<'a, W> {
 
     fn all(&mut self, lines: &mut Lines<impl Read>) -> anyhow::Result<()> {
         loop {
+            // By far the most lines of a stream with partial messages.
+            if !self.sink.is_tee() {
+                self.stats
+                    .pass_over(lines.skip(br#"{"type":"stream_event""#));
+            }
             if lines.is_drained() {
                 self.flush()?;
             }

@@ -49,6 +49,12 @@ impl Stats {
         } += 1;
     }
 
+    /// Counts lines that were dropped without a look.
+    pub(crate) fn pass_over(&mut self, lines: u64) {
+        self.lines += lines;
+        self.dropped += lines;
+    }
+
     /// A dropped line turned out to be worth a line after all.
     pub(crate) fn shown_late(&mut self) {
         self.shown += 1;

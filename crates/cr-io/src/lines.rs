@@ -134,6 +134,30 @@ impl<R: Read> Lines<R> {
         }
     }
 
+    /// Consumes the whole lines in the buffer that begin with `prefix`, up to the
+    /// first that does not; returns how many. Lines that are judged are not
+    /// passed over.
+    pub fn skip(&mut self, prefix: &[u8]) -> u64 {
+        if self.scan.is_some() {
+            return 0;
+        }
+        let before = self.number;
+        let mut newline = self.found.take().map(|end| end.newline);
+        while self.buf[self.start..self.end].starts_with(prefix) {
+            newline = newline.or_else(|| self.newline().map(|end| end.newline));
+            let Some(end) = newline.take() else {
+                break;
+            };
+            self.start = end + 1;
+            self.number += 1;
+        }
+        self.found = newline.map(|newline| End {
+            newline,
+            object: None,
+        });
+        self.number - before
+    }
+
     /// Reads the rest of the [`Line::Long`] just returned and lends all of it,
     /// or `None` once it turns out longer than the limit; then only
     /// [`Lines::pass`] goes on.
@@ -425,6 +449,40 @@ mod tests {
                 "step {step}, passed"
             );
         }
+    }
+
+    #[test]
+    fn lines_that_begin_alike_are_passed_over_at_once() {
+        for step in [1, 3, 10, usize::MAX] {
+            let input = b"aa1\naa2\nb\naa3\naa-torn";
+            let mut lines = Lines::new(Trickle {
+                bytes: input,
+                step,
+                interrupted: false,
+            });
+            let (mut passed, mut seen) = (0, Vec::new());
+            loop {
+                passed += lines.skip(b"aa");
+                match lines.next().expect("read") {
+                    None => break,
+                    Some(Line::Whole(line) | Line::Torn(line) | Line::Long(line)) => {
+                        seen.push((lines_text(line), passed));
+                    }
+                }
+            }
+            // Byte by byte a line is never in the buffer as a whole.
+            let texts: Vec<_> = seen
+                .iter()
+                .filter(|(text, _)| !text.starts_with("aa"))
+                .collect();
+            assert_eq!(texts.len(), 1, "step {step}: {seen:?}");
+            assert_eq!(lines.number(), 5, "step {step}: {seen:?}");
+            assert_eq!(passed + seen.len() as u64, 5, "step {step}: {seen:?}");
+        }
+    }
+
+    fn lines_text(line: &[u8]) -> String {
+        String::from_utf8_lossy(line).into_owned()
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::packed::Searcher;
 use memchr::memmem::Finder;
 
 /// A value shorter than this is a word and not a secret.
@@ -27,7 +27,7 @@ const NAMES: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"];
 #[derive(Debug)]
 pub struct Redactor {
     /// Finds that there may be one, for all of them at once: most text has none.
-    any: Option<AhoCorasick>,
+    any: Option<Searcher>,
     values: Vec<Value>,
     shapes: Vec<(Finder<'static>, &'static Shape)>,
 }
@@ -100,8 +100,8 @@ impl Redactor {
         let starts = SHAPES.iter().map(|shape| shape.start.as_bytes());
         let starts = starts.chain(values.iter().map(|value| value.finder.needle()));
         Self {
-            // Too large to build: then every text is searched for each.
-            any: AhoCorasick::new(starts).ok(),
+            // Not on every processor: then every text is searched for each.
+            any: Searcher::new(starts),
             values,
             shapes: shapes.collect(),
         }
@@ -158,7 +158,11 @@ impl Redactor {
     /// Where the secrets are, in order and without overlap.
     fn find(&self, text: &[u8]) -> Vec<(Range<usize>, &str)> {
         let mut found = Vec::new();
-        if self.any.as_ref().is_some_and(|any| !any.is_match(text)) {
+        if self
+            .any
+            .as_ref()
+            .is_some_and(|any| any.find(text).is_none())
+        {
             return found;
         }
         for value in &self.values {
