@@ -177,7 +177,7 @@ def bench_filter(report, found, options):
         rows.append(report.bar(f"against wc -l, {mix}", ratio, ("<=", limit), " x"))
     for mix, limit in zip(MIXES, [10, 9]):
         ratio = against(measured, f"{mix}, worst order", "cr-filter", "jq")
-        rows.append(report.bar(f"faster than jq, worst order, {mix}", ratio, (">=", limit), " x"))
+        rows.append(report.bar(f"faster than the newest jq, worst order, {mix}", ratio, (">=", limit), " x"))
     for mix, limit in zip(MIXES, [2.0, 1.1]):
         rows.append(report.bar(f"instructions a byte, {mix}", per_byte("filter", mix), ("<=", limit)))
     rows += memory(report, "filter", corpora)
@@ -190,7 +190,7 @@ def bench_summarize(report, found, options):
     rows = []
     for mix, limit in zip(MIXES, [15, 40]):
         ratio = against(measured, mix, "cr-summarize", "jq")
-        rows.append(report.bar(f"faster than `jq -n reduce`, {mix}", ratio, (">=", limit), " x"))
+        rows.append(report.bar(f"faster than the newest jq's `reduce`, {mix}", ratio, (">=", limit), " x"))
     for mix in MIXES:
         counted = per_byte("summarize", mix)
         rows.append([f"instructions a byte, {mix}", f"{counted:.2f}" if counted else "not measured", "", ""])
@@ -251,7 +251,7 @@ def bench_startup(report, found):
         ratio = taken[filters[1]] / taken["cat"]
         rows.append(report.bar("event to line, cr-filter against cat", ratio, ("<=", 1.5), " x"))
         for path in filters[2:]:
-            name = " ".join(Path(word).name for word in path.split()[:1])
+            name = next(name for name, program in found.items() if program == path.split()[0])
             rows.append([f"event to line, {name} against cat", f"{taken[path] / taken['cat']:.1f} x", "", ""])
     for path in tools:
         rows.append(report.bar(f"size of {names[path]}", size_of(path) / MB, ("<=", 1), " MB"))

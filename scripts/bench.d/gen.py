@@ -710,7 +710,7 @@ def main():
         w(g.image())
     while n < size:
         w(g.turn())
-        if pim and g.r.random() < pim:
+        if pim and g.random.random() < pim:
             w(g.image())
     if a.mix != "session":
         w(g.result())

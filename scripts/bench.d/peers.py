@@ -69,7 +69,7 @@ def new_jq():
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory() as work:
             work = Path(work)
-            source = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", ":all:"]
+            source = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", "jq"]
             quiet(*source, f"jq=={JQ_BINDING}", cwd=work)
             for archive in [f"jq-{JQ_BINDING}.tar.gz", f"jq-{JQ_BINDING}/deps/jq-{JQ}.tar.gz"]:
                 if (work / archive).exists():
