@@ -3,7 +3,7 @@ complete -c cr-filter -l time -d 'Which time a line shows, in the local zone' -r
 now\t'The time at which the line is written'
 none\t'No time at all'"
 complete -c cr-filter -l format -d 'What to write: text for people, github for a workflow\'s log, json for one flat row an event' -r -f -a "text\t'`[HH:MM:SS] Kind: text`'
-github\t'The same, with the groups and annotations of a GitHub workflow; writes the step\'s summary and outputs when GITHUB_ACTIONS is set'
+github\t'The same, with the groups and annotations of a GitHub workflow; writes the step\'s summary and outputs when `GITHUB_ACTIONS` is set'
 json\t'One JSON object an event, a tool\'s together with its result'"
 complete -c cr-filter -l width -d 'Cut lines after this many characters' -r
 complete -c cr-filter -l limit -d 'After this many bytes of text show only commits, errors, limits and the end' -r

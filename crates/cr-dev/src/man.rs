@@ -104,14 +104,24 @@ fn paragraphs(text: &str) -> String {
     page
 }
 
-/// The options, without what the title has said already, and without the
-/// breaks beside vertical space that mandoc minds.
+/// The options, without what the title has said already, without the breaks
+/// beside vertical space that mandoc minds, and with short headings.
 fn options(man: &Man) -> anyhow::Result<String> {
     let mut text = Vec::new();
     man.render_options_section(&mut text)?;
-    let text = String::from_utf8(text)?;
+    let text = String::from_utf8(text)?.replace(".br\n\n.br\n", "\n");
     let start = text.find(".SH").unwrap_or(text.len());
-    Ok(text[start..].replace(".br\n\n.br\n", "\n"))
+    let mut page = String::new();
+    for line in text[start..].lines() {
+        match line
+            .strip_prefix(".SH \"")
+            .and_then(|line| line.strip_suffix('"'))
+        {
+            Some(heading) => page += &sections::heading(&heading.to_lowercase()),
+            None => page = page + line + "\n",
+        }
+    }
+    Ok(page)
 }
 
 /// The subcommands, each with its own options, in the page of the tool: they
@@ -143,7 +153,8 @@ fn commands(tool: Command, text: &mut Vec<u8>) -> anyhow::Result<()> {
 /// Manual pages give the codes before the examples, whatever `--help` does.
 fn in_order(mut found: Vec<sections::Section<'_>>) -> Vec<sections::Section<'_>> {
     const ORDER: [&str; 4] = ["Environment", "Files", "Exit status", "Examples"];
-    found.sort_by_key(|section| ORDER.iter().position(|name| *name == section.heading));
+    let place = |heading: &str| ORDER.iter().position(|name| heading.starts_with(name));
+    found.sort_by_key(|section| place(section.heading));
     found
 }
 

@@ -48,51 +48,86 @@ pub(crate) fn split(text: &str) -> Vec<Section<'_>> {
 impl Section<'_> {
     /// The section in the man(7) language.
     pub(crate) fn roff(&self) -> String {
-        let mut page = format!(".SH \"{}\"\n", self.heading.to_uppercase());
-        match self.items() {
-            Some(items) => {
-                for (term, meaning) in items {
-                    let (term, meaning) = (escape(term), escape(&meaning));
-                    let _ = writeln!(page, ".TP\n\\fB{term}\\fR\n{meaning}");
-                }
-            }
-            None => page += &self.verbatim(),
+        let mut page = heading(self.heading);
+        for block in self.lines.chunk_by(|a, b| is_indented(a) == is_indented(b)) {
+            page += &match items(block) {
+                _ if !is_indented(block[0]) => format!(".PP\n{}\n", escape(&block.join(" "))),
+                Some(items) => list(&items),
+                None => verbatim(block),
+            };
         }
         page
     }
+}
 
-    /// Terms with their meanings, if every line is one or continues one.
-    fn items(&self) -> Option<Vec<(&str, String)>> {
-        let indent = |line: &str| line.len() - line.trim_start().len();
-        let margin = self.lines.iter().map(|line| indent(line)).min()?;
-        let mut items: Vec<(&str, String)> = Vec::new();
-        for line in &self.lines {
-            let text = line.trim();
-            if indent(line) > margin {
-                let (_, meaning) = items.last_mut()?;
-                meaning.push(' ');
-                *meaning += text;
-            } else {
-                let (term, meaning) = text.split_once("  ")?;
-                items.push((term, meaning.trim_start().to_owned()));
-            }
-        }
-        Some(items)
+/// The heading of a section. Of `Exit status, of one input` or `Clocks (0 is
+/// off)` the first words are the heading, the others begin its text.
+pub(crate) fn heading(text: &str) -> String {
+    let end = text.find(" (").or_else(|| text.find(", "));
+    let (heading, terms) = text.split_at(end.unwrap_or(text.len()));
+    let mut page = format!(".SH \"{}\"\n", heading.to_uppercase());
+    let terms = terms.trim_matches([',', ' ', '(', ')']);
+    if !terms.is_empty() {
+        let _ = writeln!(page, "{}:", escape(&upper_first(terms)));
     }
+    page
+}
 
-    /// The lines as they stand, less their common indentation.
-    fn verbatim(&self) -> String {
-        let indent = |line: &&str| line.len() - line.trim_start().len();
-        let written = |line: &&&str| !line.trim().is_empty();
-        let margin = self.lines.iter().filter(written).map(indent);
-        let margin = margin.min().unwrap_or(0);
-        let mut page = String::from(".nf\n");
-        for line in &self.lines {
-            let line = line.get(margin..).unwrap_or_default();
-            let _ = writeln!(page, "{}", escape(line));
+/// Whether `line` is below a heading's margin; what is blank, is too.
+fn is_indented(line: &str) -> bool {
+    line.is_empty() || line.starts_with(' ')
+}
+
+/// How far `line` is indented.
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+/// `text` with a capital first letter.
+fn upper_first(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(letters).collect()
+}
+
+/// Terms with their meanings, if every line is one or continues one.
+fn items<'a>(lines: &[&'a str]) -> Option<Vec<(&'a str, String)>> {
+    let margin = lines.iter().map(|line| indent(line)).min()?;
+    let mut items: Vec<(&str, String)> = Vec::new();
+    for line in lines {
+        let text = line.trim();
+        if indent(line) > margin {
+            let (_, meaning) = items.last_mut()?;
+            meaning.push(' ');
+            *meaning += text;
+        } else {
+            let (term, meaning) = text.split_once("  ")?;
+            items.push((term, meaning.trim_start().to_owned()));
         }
-        page + ".fi\n"
     }
+    Some(items)
+}
+
+/// `items` as a list.
+fn list(items: &[(&str, String)]) -> String {
+    let mut page = String::new();
+    for (term, meaning) in items {
+        let (term, meaning) = (escape(term), escape(meaning));
+        let _ = writeln!(page, ".TP\n\\fB{term}\\fR\n{meaning}");
+    }
+    page
+}
+
+/// `lines` as they stand, less their common indentation.
+fn verbatim(lines: &[&str]) -> String {
+    let written = lines.iter().filter(|line| !line.trim().is_empty());
+    let margin = written.map(|line| indent(line)).min().unwrap_or(0);
+    let mut page = String::from(".nf\n");
+    for line in lines {
+        let line = line.get(margin..).unwrap_or_default();
+        let _ = writeln!(page, "{}", escape(line));
+    }
+    page + ".fi\n"
 }
 
 /// `text` with nothing left that roff would act on.
@@ -131,6 +166,15 @@ mod tests {
             found[1].roff(),
             ".SH \"EXIT STATUS\"\n.TP\n\\fB0\\fR\ndone\n\
              .TP\n\\fB74\\fR\nreading or writing failed\n"
+        );
+    }
+
+    #[test]
+    fn a_heading_may_have_terms_and_a_section_a_last_word() {
+        let found = split("Exit status, of one input:\n  0  done\nWith many: 0.\n");
+        assert_eq!(
+            found[0].roff(),
+            ".SH \"EXIT STATUS\"\nOf one input:\n.TP\n\\fB0\\fR\ndone\n.PP\nWith many: 0.\n"
         );
     }
 

@@ -4,5 +4,10 @@ use clap::{Command, CommandFactory};
 
 /// The arguments of every tool that is shipped, in the order of the manual.
 pub(crate) fn all() -> Vec<Command> {
-    vec![cr_filter::Args::command()]
+    vec![
+        cr_spawn::Args::command(),
+        cr_git::Args::command(),
+        cr_filter::Args::command(),
+        cr_replay::Args::command(),
+    ]
 }
