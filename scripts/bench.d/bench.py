@@ -2,6 +2,7 @@
 """Measures the tools against their peers and against the bars; see scripts/bench."""
 
 import argparse
+import json
 import os
 import platform
 import shutil
@@ -148,6 +149,18 @@ def same_rows(report, found, path):
             report.missed.append(f"the same job as {name}")
 
 
+def same_summary(report, found, path):
+    """Whether every peer counts the calls and the context that cr-summarize does."""
+    done = subprocess.run([tool("cr-summarize"), path], capture_output=True)
+    ours = json.loads(done.stdout)
+    wanted = (ours["tool_calls"], ours["tokens"]["context_used"])
+    for name, command in peer_commands(found, "summarize", path).items():
+        theirs = json.loads(subprocess.run(command, capture_output=True).stdout)
+        if (theirs["tool_calls"], theirs["context_used"]) != wanted:
+            report.write(f"\nnot the same job: {name} differs from cr-summarize")
+            report.missed.append(f"the same job as {name}")
+
+
 def against(measured, label, ours, other):
     """How many times slower than ours a peer was, or None if it is not here."""
     names = [name for name in measured[label] if name.startswith(other)]
@@ -186,6 +199,7 @@ def bench_filter(report, found, options):
 
 def bench_summarize(report, found, options):
     corpora = {mix: corpus(mix, options.size) for mix in MIXES}
+    same_summary(report, found, corpus("tool", "20MB"))
     measured = times(report, found, "summarize", corpora, options.rounds)
     rows = []
     for mix, limit in zip(MIXES, [15, 40]):
