@@ -3,36 +3,57 @@
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::{MetadataExt, symlink};
-use std::process::{Child, ChildStdout, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread;
 
 use crate::place::{Place, line_of};
 
-/// `cr-git lock -- sh -c SCRIPT`, once it has written its first line.
-fn holding(place: &Place, script: &str) -> (Child, BufReader<ChildStdout>) {
-    let mut child = place
-        .cr(&["lock", "--", "sh", "-c", script])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("starts");
-    let mut out = BufReader::new(child.stdout.take().expect("piped"));
-    let mut line = String::new();
-    out.read_line(&mut line).expect("read");
-    assert_eq!(line, "ready\n");
-    (child, out)
+/// A holder of the lock; it does not outlive its test, not even a failed one.
+struct Holder {
+    child: Child,
+    out: BufReader<ChildStdout>,
+}
+
+impl Holder {
+    /// `cr-git lock -- sh -c SCRIPT`, once it has written its first line.
+    fn new(place: &Place, script: &str) -> Self {
+        let mut child = place
+            .cr(&["lock", "--", "sh", "-c", script])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("starts");
+        let mut out = BufReader::new(child.stdout.take().expect("piped"));
+        let mut line = String::new();
+        out.read_line(&mut line).expect("read");
+        assert_eq!(line, "ready\n");
+        Self { child, out }
+    }
+
+    /// Sends the signal; returns the code that follows.
+    fn end_by(&mut self, signal: &str) -> Option<i32> {
+        kill(signal, self.child.id());
+        self.child.wait().expect("ends").code()
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            self.end_by("-TERM");
+        }
+    }
+}
+
+fn kill(signal: &str, pid: u32) {
+    let status = Command::new("kill")
+        .args([signal, &pid.to_string()])
+        .status();
+    assert!(status.expect("runs").success());
 }
 
 fn lock_file(place: &Place) -> std::path::PathBuf {
     place.path().join(".git/cr.lock")
-}
-
-fn signal(place: &Place, name: &str, pid: u32) {
-    let kill = place
-        .command("kill")
-        .args([name, &pid.to_string()])
-        .status();
-    assert!(kill.expect("runs").success());
 }
 
 #[test]
@@ -63,7 +84,7 @@ fn g4_two_hundred_commits_of_eight_committers_all_arrive() {
     assert!(lock_file(&place).exists(), "never removed");
 }
 
-fn place_command(place: &Place, script: &str, argument: &str) -> std::process::Command {
+fn place_command(place: &Place, script: &str, argument: &str) -> Command {
     place.cr(&["lock", "--", "sh", "-c", script, "sh", argument])
 }
 
@@ -97,34 +118,29 @@ fn g4_the_command_s_status_is_returned() {
 #[test]
 fn g4_a_second_holder_waits_or_gives_up_with_75() {
     let place = Place::new();
-    let (mut first, _out) = holding(&place, "echo ready; exec sleep 1000");
+    let mut first = Holder::new(&place, "echo ready; exec sleep 1000");
     let output = place.cr(&["lock", "--wait", "50ms", "--", "true"]).output();
     let output = output.expect("runs");
     assert_eq!(output.status.code(), Some(75));
     let complaint = String::from_utf8_lossy(&output.stderr);
-    let expected = format!("cr.lock: held by process {}\n", first.id());
+    let expected = format!("cr.lock: held by process {}\n", first.child.id());
     assert!(complaint.ends_with(&expected), "{complaint}");
-    signal(&place, "-TERM", first.id());
-    assert_eq!(first.wait().expect("ends").code(), Some(143));
+    assert_eq!(first.end_by("-TERM"), Some(143));
     line_of(place.cr(&["lock", "--", "true"]).output().expect("runs"));
 }
 
 #[test]
 fn g4_what_the_command_leaves_behind_does_not_keep_the_lock() {
     let place = Place::new();
-    let (mut first, mut out) = holding(&place, "sleep 1000 & echo ready; echo $!");
-    assert!(first.wait().expect("ends").success());
-    line_of(
-        place
-            .cr(&["lock", "--wait", "5", "--", "true"])
-            .output()
-            .expect("runs"),
-    );
+    let mut first = Holder::new(&place, "sleep 1000 & echo ready; echo $!");
+    assert!(first.child.wait().expect("ends").success());
     let mut left = String::new();
-    out.read_line(&mut left).expect("read");
-    signal(&place, "-KILL", left.trim().parse().expect("a pid"));
-    out.read_to_string(&mut left)
-        .expect("end of file: it is gone");
+    first.out.read_line(&mut left).expect("read");
+    let second = place.cr(&["lock", "--wait", "5", "--", "true"]).output();
+    kill("-KILL", left.trim().parse().expect("a pid"));
+    line_of(second.expect("runs"));
+    // End of file: it is gone, and it was there until now.
+    first.out.read_to_string(&mut left).expect("read");
 }
 
 #[test]
@@ -133,9 +149,8 @@ fn g4_signals_reach_the_command() {
     for (name, code) in [("-TERM", 41), ("-INT", 42), ("-HUP", 43), ("-QUIT", 44)] {
         let script = "trap 'exit 41' TERM; trap 'exit 42' INT; trap 'exit 43' HUP; \
                       trap 'exit 44' QUIT; echo ready; while :; do sleep 0.01; done";
-        let (mut child, _out) = holding(&place, script);
-        signal(&place, name, child.id());
-        assert_eq!(child.wait().expect("ends").code(), Some(code), "{name}");
+        let mut holder = Holder::new(&place, script);
+        assert_eq!(holder.end_by(name), Some(code), "{name}");
     }
 }
 
@@ -145,12 +160,10 @@ fn g4_all_work_trees_share_the_lock() {
     let tree = place.beside("tree");
     let dir = tree.to_str().expect("text");
     place.git(&["worktree", "add", "-q", "-b", "side", dir]);
-    let (mut first, _out) = holding(&place, "echo ready; exec sleep 1000");
+    let _first = Holder::new(&place, "echo ready; exec sleep 1000");
     let args = ["lock", "--wait", "50ms", "--cwd", dir, "--", "true"];
     let output = place.cr(&args).output().expect("runs");
     assert_eq!(output.status.code(), Some(75));
-    signal(&place, "-TERM", first.id());
-    first.wait().expect("ends");
 }
 
 #[test]
