@@ -96,6 +96,12 @@ pub(crate) struct EndArgs {
     /// A file with the start line, if the stream has none
     #[arg(long, value_name = "FILE")]
     pub(crate) start: Option<PathBuf>,
+    /// Attribute to the agent only commits whose ids are in FILE or in the stream
+    ///
+    /// For a tree in which others commit at the same time. One id a line, read
+    /// at the end of the run. Without it every new commit is the agent's.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) noted: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) place: Place,
 }

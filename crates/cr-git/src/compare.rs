@@ -1,11 +1,13 @@
 //! The end of a run against its start.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::time::Duration;
 
 use crate::dirty;
 use crate::git::Trouble;
 use crate::history::{self, Difference, Range, Refs};
+use crate::noted::Noted;
 use crate::record::{End, File, OtherRef, Start};
 use crate::repo::Repo;
 use crate::stale;
@@ -14,6 +16,9 @@ use crate::text::{self, Name};
 
 /// Most commits of the run that are listed.
 const COMMITS: usize = 100;
+
+/// Most commits of the run that are looked up among the noted ones.
+const NOTED: usize = 10_000;
 
 /// Most commits listed for another ref.
 const OTHER_COMMITS: usize = 10;
@@ -61,9 +66,20 @@ fn is_id(text: &str) -> bool {
     text.len() >= 7 && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// What `end` says of the repository at `cwd`. Never fails: what git does not
+/// What is compared.
+#[derive(Debug)]
+pub(crate) struct Asked<'a> {
+    pub(crate) cwd: &'a Path,
+    pub(crate) began: &'a Began,
+    /// Which commits are the agent's, where others commit beside it.
+    pub(crate) noted: Option<&'a Noted>,
+    pub(crate) limit: Duration,
+}
+
+/// What `end` says of the repository. Never fails: what git does not
 /// tell is null, and `error` says why.
-pub(crate) fn compare(cwd: &std::path::Path, began: &Began, limit: Duration) -> End {
+pub(crate) fn compare(asked: &Asked<'_>) -> End {
+    let began = asked.began;
     let mut end = End {
         start: match began.base {
             Base::Unknown => "unknown",
@@ -77,7 +93,7 @@ pub(crate) fn compare(cwd: &std::path::Path, began: &Began, limit: Duration) -> 
         end.start_sha_full = Some(id.clone());
     }
     end.start_branch = began.seen.as_ref().and_then(|s| s.branch.clone());
-    match look(cwd, began, limit, &mut end) {
+    match look(asked, &mut end) {
         Ok(()) | Err(Trouble::NoRepository) => {}
         Err(trouble) => end.note(&trouble),
     }
@@ -103,15 +119,19 @@ struct Found<'a> {
     status: Status,
     refs: Option<(Refs, bool)>,
     began: &'a Began,
+    noted: Option<&'a Noted>,
 }
 
-fn look(
-    cwd: &std::path::Path,
-    began: &Began,
-    limit: Duration,
-    end: &mut End,
-) -> Result<(), Trouble> {
-    let repo = Repo::open(cwd, limit)?;
+/// A ref that is not where it was.
+struct Moved<'a> {
+    name: &'a str,
+    from: Option<&'a str>,
+    to: Option<&'a str>,
+}
+
+fn look(asked: &Asked<'_>, end: &mut End) -> Result<(), Trouble> {
+    let began = asked.began;
+    let repo = Repo::open(asked.cwd, asked.limit)?;
     end.repository = true;
     end.shallow = repo.shallow;
     end.in_progress = repo.under_way();
@@ -139,6 +159,7 @@ fn look(
         status,
         refs,
         began,
+        noted: asked.noted,
     };
     found.commits(end);
     found.moves(end);
@@ -189,54 +210,71 @@ impl Found<'_> {
 
     /// Refs that moved beside HEAD, and all commits that the start did not have.
     fn other_refs(&self, end: &mut End) {
-        let (Some(seen), Some((now, complete))) = (&self.began.seen, &self.refs) else {
+        let Some(mut moved) = self.moved(end.branch.as_deref()) else {
             return;
         };
-        let mut known: Vec<&str> = seen.refs.values().map(String::as_str).collect();
+        let seen = self.began.seen.iter().flat_map(|seen| seen.refs.values());
+        let mut known: Vec<&str> = seen.map(String::as_str).collect();
         if let Base::Commit(id) = &self.began.base {
             known.push(id);
         }
         let mut tips: Vec<&str> = self.status.head.as_deref().into_iter().collect();
-        let mut without = known.clone();
-        without.extend(&tips);
-        let current = end.branch.as_ref().map(|name| format!("refs/heads/{name}"));
-        let mut others = Vec::new();
-        let names = seen
-            .refs
-            .keys()
-            .chain(now.keys().filter(|n| !seen.refs.contains_key(*n)));
-        for name in names.filter(|n| !n.starts_with("refs/remotes/")) {
-            let (from, to) = (seen.refs.get(name), now.get(name));
-            // Of more refs than are remembered, one may only seem new or gone.
-            let sure = from.is_some() && to.is_some() || (seen.refs_complete && *complete);
-            if from == to || !sure || current.as_ref() == Some(name) {
-                continue;
-            }
-            tips.extend(to.map(String::as_str));
-            others.push((name, from, to));
-        }
-        end.other_refs_more = others.len().saturating_sub(OTHER_REFS) as u64;
-        others.truncate(OTHER_REFS);
-        let listed = others.into_iter().map(|(name, from, to)| {
-            let tips: Vec<&str> = to.map(String::as_str).into_iter().collect();
-            let (tips, without) = (&tips, &without);
-            let (commits, commits_more) =
-                Range { tips, without }.shown(&self.repo, OTHER_COMMITS)?;
-            Ok(OtherRef {
-                r#ref: text::shown(name.as_bytes()),
-                from: from.map(|id| text::short(id)),
-                to: to.map(|id| text::short(id)),
-                commits,
-                commits_more,
-            })
-        });
-        end.other_refs = end.keep(listed.collect());
+        let without = [&known[..], &tips].concat();
+        tips.extend(moved.iter().filter_map(|m| m.to));
         let range = Range {
             tips: &tips,
             without: &known,
         };
-        let made = end.keep(range.commits(&self.repo, COMMITS));
-        end.agent_commits = made.map(|made| made.iter().map(|(id, _)| text::short(id)).collect());
+        end.agent_commits = end.keep(self.attributed(&range));
+        end.other_refs_more = moved.len().saturating_sub(OTHER_REFS) as u64;
+        moved.truncate(OTHER_REFS);
+        let listed = moved.iter().map(|moved| self.other_ref(moved, &without));
+        end.other_refs = end.keep(listed.collect());
+    }
+
+    /// The branches, tags and stashes that are not where they were, other than
+    /// `current`; `None` if it is not known where they were.
+    fn moved(&self, current: Option<&str>) -> Option<Vec<Moved<'_>>> {
+        let seen = self.began.seen.as_ref()?;
+        let (now, complete) = self.refs.as_ref()?;
+        let current = current.map(|name| format!("refs/heads/{name}"));
+        let added = now.keys().filter(|name| !seen.refs.contains_key(*name));
+        let all = seen.refs.keys().chain(added).map(|name| Moved {
+            name,
+            from: seen.refs.get(name).map(String::as_str),
+            to: now.get(name).map(String::as_str),
+        });
+        // Of more refs than are remembered, one may only seem new or gone.
+        let complete = *complete && seen.refs_complete;
+        let sure = |m: &Moved<'_>| complete || (m.from.is_some() && m.to.is_some());
+        let others = all.filter(|m| {
+            let ours = !m.name.starts_with("refs/remotes/") && current.as_deref() != Some(m.name);
+            ours && m.from != m.to && sure(m)
+        });
+        Some(others.collect())
+    }
+
+    fn other_ref(&self, moved: &Moved<'_>, without: &[&str]) -> Result<OtherRef, Trouble> {
+        let tips: Vec<&str> = moved.to.into_iter().collect();
+        let tips = &tips;
+        let (commits, commits_more) = Range { tips, without }.shown(&self.repo, OTHER_COMMITS)?;
+        Ok(OtherRef {
+            r#ref: text::shown(moved.name.as_bytes()),
+            from: moved.from.map(text::short),
+            to: moved.to.map(text::short),
+            commits,
+            commits_more,
+        })
+    }
+
+    /// The commits of `range` that are the agent's: all of them, unless it was
+    /// noted which are.
+    fn attributed(&self, range: &Range<'_>) -> Result<Vec<String>, Trouble> {
+        let most = if self.noted.is_some() { NOTED } else { COMMITS };
+        let made = range.commits(&self.repo, most)?;
+        let ids = made.iter().map(|(id, _)| id);
+        let own = ids.filter(|id| self.noted.is_none_or(|noted| noted.has(id)));
+        Ok(own.take(COMMITS).map(|id| text::short(id)).collect())
     }
 
     /// What changed, committed first, and what was there before.

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use cr_io::{Exit, Line, Lines, Out};
 
-use crate::compare::{Began, compare};
+use crate::compare::{Asked, Began, compare};
+use crate::noted::Noted;
 use crate::ours::{Finds, Ours};
 use crate::record;
 
@@ -17,6 +18,8 @@ pub(crate) struct Told {
     pub(crate) began: Began,
     /// Where the repository is then.
     pub(crate) cwd: PathBuf,
+    /// Which commits are the agent's; unset, all of them.
+    pub(crate) noted: Option<Noted>,
     pub(crate) run_id: Option<String>,
     pub(crate) run_dir: Option<PathBuf>,
     pub(crate) limit: Duration,
@@ -70,6 +73,9 @@ impl<R: Read, W: Write, N: Write> Stream<R, W, N> {
                 return Ok(false);
             }
         };
+        if let Some(noted) = &mut self.run.told.noted {
+            noted.look(line);
+        }
         let ours = self.finds.read(line);
         self.run.sees(ours, &mut self.out)?;
         if torn {
@@ -168,7 +174,15 @@ impl<N: Write> Current<N> {
             Some(start) => start.cwd(),
             None => self.told.cwd.clone(),
         };
-        let end = compare(&cwd, began, self.told.limit);
+        if let Some(noted) = &mut self.told.noted {
+            noted.read();
+        }
+        let end = compare(&Asked {
+            cwd: &cwd,
+            began: self.began.as_ref().unwrap_or(&self.told.began),
+            noted: self.told.noted.as_ref(),
+            limit: self.told.limit,
+        });
         let run_id = self.run_id.as_deref().or(self.told.run_id.as_deref());
         let line = record::line("end", run_id, &end);
         out.line(&line)?;

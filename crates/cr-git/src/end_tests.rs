@@ -76,6 +76,7 @@ fn passed(input: impl Read) -> Vec<u8> {
             seen: None,
         },
         cwd: "/nonexistent/directory".into(),
+        noted: None,
         run_id: None,
         run_dir: None,
         limit: Duration::MAX,

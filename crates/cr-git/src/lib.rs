@@ -11,6 +11,7 @@ mod git;
 mod glob;
 mod history;
 mod lock;
+mod noted;
 mod ours;
 mod record;
 mod repo;
@@ -82,6 +83,7 @@ fn end(args: &EndArgs, out: impl Write, notes: impl Write) -> anyhow::Result<Exi
     let told = end::Told {
         began,
         cwd,
+        noted: args.noted.clone().map(noted::Noted::new),
         run_id,
         run_dir: args.place.run_dir.clone(),
         limit: args.place.limit(),

@@ -1,6 +1,6 @@
 //! Which lines of the stream are our own, and what this tool needs of them.
 
-use cr_event::{Cursor, Event, Kind, strip};
+use cr_event::{Event, Kind, Raw, strip};
 use memchr::memmem::Finder;
 
 use crate::record::Start;
@@ -42,29 +42,17 @@ impl Finds {
             return None;
         }
         let run_id = event.run_id.map(|id| id.decode().into_owned());
+        let phase = event.line.get("phase").and_then(Raw::text);
         Some(if event.is("exit") {
             Ours::Exit
         } else if event.is("start") {
             Ours::Run(run_id)
-        } else if event.is("git") && is_start(line) {
+        } else if event.is("git") && phase.is_some_and(|phase| phase.is("start")) {
             Ours::Start(serde_json::from_slice(strip(line)).ok()?, run_id)
         } else {
             Ours::Other
         })
     }
-}
-
-/// Whether a `cr/git` line is of the start.
-fn is_start(line: &[u8]) -> bool {
-    let mut start = false;
-    let read = Cursor::new(strip(line)).object(|cursor, key| match key {
-        b"phase" => {
-            start = cursor.text()?.is_some_and(|phase| phase.is("start"));
-            Ok(())
-        }
-        _ => cursor.skip(),
-    });
-    read.is_ok() && start
 }
 
 #[cfg(test)]

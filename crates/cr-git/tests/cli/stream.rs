@@ -232,3 +232,26 @@ fn a_start_line_longer_than_a_buffer_is_still_found() {
     assert!(start.len() > 200_000, "{}", start.len());
     assert_eq!(place.end(&start)["dirty_before"], 1100);
 }
+
+#[test]
+fn only_noted_commits_are_the_agents_where_others_commit_too() {
+    let place = Place::new();
+    let start = place.start();
+    let by_file = place.commit("noted in the file");
+    let by_stream = place.commit("shown in the stream");
+    place.commit("somebody else's");
+    let file = place.beside("commits");
+    fs::write(&file, format!("{by_file}\nnot an id\n")).expect("written");
+    let shown = format!(
+        r#"{{"type":"user","tool_use_result":{{"gitOperation":{{"commit":{{"sha":"{}"}}}}}}}}"#,
+        &by_stream[..7]
+    );
+    let input = format!("{start}{shown}\n");
+    let mut command = place.cr(&["end", "--noted", file.to_str().expect("text")]);
+    let found = lines(&line_of(feed(&mut command, input.as_bytes())));
+    assert_eq!(
+        found[2]["agent_commits"],
+        json!([by_stream[..7], by_file[..7]])
+    );
+    assert_eq!(found[2]["commits"].as_array().map(Vec::len), Some(3));
+}

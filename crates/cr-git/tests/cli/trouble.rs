@@ -318,3 +318,16 @@ fn a_secret_in_a_subject_or_a_name_is_masked() {
     assert!(!end.contains("abcdefghijkl"), "{end}");
     assert!(!end.contains("path_b64"), "{end}");
 }
+
+#[test]
+fn t3_a_bare_repository_planted_in_the_tree_is_not_taken_for_one() {
+    let place = Place::new();
+    place.git(&["init", "-q", "--bare", "planted"]);
+    place.git(&["-C", "planted", "config", "core.bare", "false"]);
+    place.git(&["-C", "planted", "config", "core.worktree", ".."]);
+    let output = place.cr(&["start", "--cwd", "planted"]).output();
+    let seen: Value = serde_json::from_str(&line_of(output.expect("runs"))).expect("JSON");
+    assert_eq!(seen["repository"], false);
+    let error = seen["error"].as_str().expect("text");
+    assert!(error.contains("cannot use bare repository"), "{error}");
+}
