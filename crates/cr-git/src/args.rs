@@ -40,12 +40,31 @@ pub struct Args {
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     /// Print the state of the repository as one line
+    ///
+    /// Never fails because of git: the line says what went wrong.
     Start(StartArgs),
     /// Pass a stream on and add what changed before its last line
+    ///
+    /// The stream passes byte for byte. The repository is the one of the start
+    /// line; git's trouble is in the line's `error` and never ends the stream.
     End(EndArgs),
     /// Name the files that a run changed outside what is allowed
+    ///
+    /// Looks at every commit of the run and at the work tree; files that were not
+    /// clean before and were left alone do not count.
+    ///
+    /// A GLOB is anchored at the top of the work tree and matches whole paths: `*`
+    /// is any run of characters but `/`, `?` one character but `/`, `**` as a whole
+    /// part any number of directories, `src/` everything below src, `\` takes the
+    /// next character as it is. Other characters stand for themselves.
+    ///
+    /// Files outside are printed one a line, control characters escaped.
     Scope(ScopeArgs),
     /// Run a command while holding the repository's lock
+    ///
+    /// At most one holder a repository, all its work trees together. The lock is
+    /// let go when COMMAND ends, whatever that leaves running. A `lock` inside a
+    /// `lock` does not wait for itself.
     Lock(LockArgs),
 }
 
@@ -79,15 +98,12 @@ pub(crate) fn limit(given: Duration) -> Duration {
     }
 }
 
-/// Never fails because of git: the line says what went wrong.
 #[derive(Debug, clap::Args)]
 pub(crate) struct StartArgs {
     #[command(flatten)]
     pub(crate) place: Place,
 }
 
-/// The stream passes byte for byte. The repository is the one of the start
-/// line; git's trouble is in the line's `error` and never ends the stream.
 #[derive(Debug, clap::Args)]
 pub(crate) struct EndArgs {
     /// The commit to compare with, if the stream has no start line
@@ -106,15 +122,6 @@ pub(crate) struct EndArgs {
     pub(crate) place: Place,
 }
 
-/// Looks at every commit of the run and at the work tree; files that were not
-/// clean before and were left alone do not count.
-///
-/// A GLOB is anchored at the top of the work tree and matches whole paths: `*`
-/// is any run of characters but `/`, `?` one character but `/`, `**` as a whole
-/// part any number of directories, `src/` everything below src, `\` takes the
-/// next character as it is. Other characters stand for themselves.
-///
-/// Files outside are printed one a line, control characters escaped.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ScopeArgs {
     /// Allow the paths that GLOB matches; may be repeated
@@ -134,9 +141,6 @@ pub(crate) struct ScopeArgs {
     pub(crate) git_timeout: Duration,
 }
 
-/// At most one holder a repository, all its work trees together. The lock is
-/// let go when COMMAND ends, whatever that leaves running. A `lock` inside a
-/// `lock` does not wait for itself.
 #[derive(Debug, clap::Args)]
 pub(crate) struct LockArgs {
     /// Wait at most this long, then end with 75; 0 is for ever

@@ -59,6 +59,18 @@ impl Began {
             seen: Some(start),
         }
     }
+
+    /// Fails if `repo` is not the repository of the start: a `.git` that leads
+    /// elsewhere now would be compared with a stranger.
+    pub(crate) fn is_of(&self, repo: &Repo) -> Result<(), Trouble> {
+        let before = self.seen.as_ref().and_then(|s| s.common_dir.as_ref());
+        if before.is_none_or(|dir| *dir == repo.shared.to_string_lossy()) {
+            return Ok(());
+        }
+        Err(Trouble::Other(
+            "another repository than at the start".into(),
+        ))
+    }
 }
 
 /// Whether `text` can be the id of a commit and nothing else.
@@ -136,13 +148,7 @@ fn look(asked: &Asked<'_>, end: &mut End) -> Result<(), Trouble> {
     end.shallow = repo.shallow;
     end.in_progress = repo.under_way();
     end.index_lock = stale::index_lock(&repo);
-    let before = began.seen.as_ref().and_then(|s| s.common_dir.as_ref());
-    if before.is_some_and(|dir| *dir != repo.shared.to_string_lossy()) {
-        // A `.git` that leads elsewhere now would be compared with a stranger.
-        return Err(Trouble::Other(
-            "another repository than at the start".into(),
-        ));
-    }
+    began.is_of(&repo)?;
     let status = Status::read(&repo, Untracked::Directories)?;
     end.end_sha = status.head.as_deref().map(text::short);
     end.end_sha_full.clone_from(&status.head);

@@ -78,6 +78,7 @@ pub(crate) fn repository(cwd: &Path, limit: Duration) -> anyhow::Result<Repo> {
 /// Every path that a commit of the run or the work tree changes. All commits
 /// and not their sum: what one adds and the next removes was still outside.
 fn touched(repo: &Repo, began: &Began) -> Result<BTreeSet<Vec<u8>>, Trouble> {
+    began.is_of(repo)?;
     let mut paths = BTreeSet::new();
     let status = Status::read(repo, Untracked::Files)?;
     let prints = began.seen.as_ref().map(Start::prints).unwrap_or_default();
@@ -99,31 +100,16 @@ fn committed(
     status: &Status,
     paths: &mut BTreeSet<Vec<u8>>,
 ) -> Result<(), Trouble> {
-    let mut range = String::new();
     let head = status.head.as_deref();
-    range.extend(head.map(|id| format!("{id}\n")));
-    if let Some(seen) = &began.seen {
-        let (refs, complete) = history::refs(repo)?;
-        for (name, id) in &refs {
-            let before = seen.refs.get(name);
-            let sure = before.is_some() || (complete && seen.refs_complete);
-            if sure && before != Some(id) && name.starts_with("refs/heads/") {
-                let _ = writeln!(range, "{id}");
-            }
-        }
-        range.extend(seen.refs.values().map(|id| format!("^{id}\n")));
-    }
     let start = match &began.base {
         Base::Commit(id) => Some(&**id),
         _ => None,
     };
-    range.extend(start.map(|id| format!("^{id}\n")));
-    if range.is_empty() {
-        return Ok(());
+    if let Some(start) = start {
+        // Collected as garbage: there is nothing to compare with.
+        repo.commit(start)?;
     }
-    let list = ["rev-list", "--ignore-missing", "--parents", "--stdin"];
-    let commits = repo.git.ask_with(&list, range.as_bytes())?;
-    let commits = String::from_utf8_lossy(&commits);
+    let commits = new_commits(repo, began, head)?;
     let mut compared = String::new();
     match (start, head) {
         (Some(start), Some(head)) if !repo.precedes(start, head)? => {
@@ -140,24 +126,54 @@ fn committed(
             compared.extend(ids.map(|id| format!("{id}\n")));
         }
     }
-    let args = [
-        "diff-tree",
-        "--stdin",
-        "-r",
-        "-c",
-        "-z",
-        "--root",
-        "--no-renames",
-        "--name-only",
-        "--no-commit-id",
-        "--no-ext-diff",
-        "--no-textconv",
-        "--ignore-submodules=none",
-    ];
-    let names = repo.git.ask_with(&args, compared.as_bytes())?;
+    let names = repo.git.ask_with(NAMES, compared.as_bytes())?;
     let names = names.split(|&b| b == 0).filter(|name| !name.is_empty());
     paths.extend(names.map(<[u8]>::to_vec));
     Ok(())
+}
+
+/// The paths of the commits on standard input. A merge has those that differ
+/// from all its parents: what it brings from elsewhere is not the run's.
+const NAMES: &[&str] = &[
+    "diff-tree",
+    "--stdin",
+    "-r",
+    "-c",
+    "-z",
+    "--root",
+    "--no-renames",
+    "--name-only",
+    "--no-commit-id",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--ignore-submodules=none",
+];
+
+/// The commits that the start did not have, on HEAD and on every branch that
+/// moved: a line each, with the parents.
+fn new_commits(repo: &Repo, began: &Began, head: Option<&str>) -> Result<String, Trouble> {
+    let mut range = String::new();
+    range.extend(head.map(|id| format!("{id}\n")));
+    if let Some(seen) = &began.seen {
+        let (refs, complete) = history::refs(repo)?;
+        for (name, id) in &refs {
+            let before = seen.refs.get(name);
+            let sure = before.is_some() || (complete && seen.refs_complete);
+            if sure && before != Some(id) && name.starts_with("refs/heads/") {
+                let _ = writeln!(range, "{id}");
+            }
+        }
+        range.extend(seen.refs.values().map(|id| format!("^{id}\n")));
+    }
+    if let Base::Commit(start) = &began.base {
+        let _ = writeln!(range, "^{start}");
+    }
+    if range.is_empty() {
+        return Ok(range);
+    }
+    let list = ["rev-list", "--ignore-missing", "--parents", "--stdin"];
+    let commits = repo.git.ask_with(&list, range.as_bytes())?;
+    Ok(String::from_utf8_lossy(&commits).into_owned())
 }
 
 /// A commit of a rewritten history and what it is compared with: nothing means

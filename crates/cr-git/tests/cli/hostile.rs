@@ -249,6 +249,18 @@ fn t3_nor_when_all_the_keys_are_set() {
     assert_eq!(trap.ran(), "");
 }
 
+/// What every call must have.
+const HARDENED: &[&str] = &[
+    "--no-pager --no-optional-locks ",
+    "-c core.fsmonitor=false ",
+    "-c core.hooksPath=/dev/null ",
+    "-c safe.bareRepository=explicit ",
+    "GIT_ALLOW_PROTOCOL=none ",
+    "GIT_CONFIG_NOSYSTEM=1 ",
+    "GIT_NO_LAZY_FETCH=1 ",
+    "GIT_TERMINAL_PROMPT=0 ",
+];
+
 #[test]
 fn t3_every_call_of_git_is_hardened() {
     let trap = Trap::new();
@@ -275,16 +287,7 @@ fn t3_every_call_of_git_is_hardened() {
     ask(&["lock", "--", "true"], "");
     let text = fs::read_to_string(&calls).expect("calls were made");
     for call in text.lines() {
-        for needed in [
-            "--no-pager --no-optional-locks ",
-            "-c core.fsmonitor=false ",
-            "-c core.hooksPath=/dev/null ",
-            "-c safe.bareRepository=explicit ",
-            "GIT_ALLOW_PROTOCOL=none ",
-            "GIT_CONFIG_NOSYSTEM=1 ",
-            "GIT_NO_LAZY_FETCH=1 ",
-            "GIT_TERMINAL_PROMPT=0 ",
-        ] {
+        for needed in HARDENED {
             assert!(call.contains(needed), "{needed}: {call}");
         }
         assert!(!call.contains("GIT_AUTHOR_NAME"), "{call}");

@@ -196,6 +196,9 @@ fn what_cannot_be_checked_is_not_inside() {
     let start = place.start();
     fs::remove_dir_all(place.path().join(".git")).expect("gone");
     assert_eq!(code(start.as_bytes()), Some(66), "the repository is gone");
+    let other = Place::new();
+    place.write(".git", format!("gitdir: {}/.git\n", other.path().display()));
+    assert_eq!(code(start.as_bytes()), Some(125), "another repository");
     let output = place.cr(&["scope"]).output().expect("runs");
     assert_eq!(output.status.code(), Some(2), "no glob");
 }
