@@ -1,1 +1,266 @@
-//! Placeholder.
+//! One JSON summary of a run, or of each of many, and a verdict for the shell.
+//!
+//! Lines come in by `reading` and go to a `gather`, which knows
+//! everything; `build` makes the summary of it and asks `cr-verdict` for the
+//! verdict; `fit` cuts it down to four kilobytes.
+
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::path::PathBuf;
+
+use anyhow::Context;
+use cr_io::{Exit, Input, Out, Redactor, message};
+
+mod about;
+mod background;
+mod build;
+mod calls;
+mod context;
+mod cost;
+mod counts;
+mod document;
+mod fit;
+mod gather;
+mod help;
+mod ours;
+mod prices;
+mod reading;
+mod recent;
+mod record;
+mod resume;
+mod sessions;
+mod source;
+mod summary;
+mod tokens;
+mod turns;
+mod value;
+
+use build::Terms;
+use prices::Prices;
+use sessions::Sessions;
+use source::Sources;
+use summary::Summary;
+
+/// Stands before the summary where that is asked for.
+const DELIMITER: &str = "---CLAUDE-RUNNER-RESULT---";
+
+/// Turn a run into one JSON summary; the exit status is the verdict
+///
+/// Reads a stream of `claude -p --output-format stream-json --verbose`, with or
+/// without the lines of the other tools, the logs of ~/.claude/projects, or
+/// what `--output-format json` wrote.
+#[derive(Debug, clap::Parser)]
+#[command(name = "cr-summarize", version, after_help = help::AFTER)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
+pub struct Args {
+    /// Files to read; `-` is standard input, a directory every *.jsonl and
+    /// *.ndjson below it. More than one give one line each, with `file`
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+
+    /// Show everything, however long
+    #[arg(long)]
+    pub full: bool,
+
+    /// Spread the summary over many lines, as is done on a terminal
+    #[arg(long)]
+    pub pretty: bool,
+
+    /// Print a line `---CLAUDE-RUNNER-RESULT---` first
+    #[arg(long)]
+    pub delimiter: bool,
+
+    /// Give each session of an input a line of its own
+    #[arg(long)]
+    pub per_session: bool,
+
+    /// Leave out what a session's subagents did in files of their own
+    #[arg(long)]
+    pub no_subagents: bool,
+
+    /// Take the context window for this many tokens where it is not known
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub context_window: Option<u64>,
+
+    /// Estimate the cost by list prices (of 2026-11-18) where it is not known
+    #[arg(long)]
+    pub estimate_cost: bool,
+
+    /// Estimate by the prices in this file, in dollars for a million tokens:
+    /// {"MODEL": {"input": 3, "output": 15, "cache_read": 0.3, "cache_creation": 3.75}}
+    #[arg(long, value_name = "FILE")]
+    pub prices: Option<PathBuf>,
+
+    /// Leave the summary as DIR/summary.json, too
+    #[arg(long, value_name = "DIR")]
+    pub run_dir: Option<PathBuf>,
+
+    /// Pass over lines longer than this many bytes
+    #[arg(long, value_name = "BYTES", default_value_t = cr_io::MAX_LINE)]
+    pub max_line: usize,
+
+    /// Show what looks like a secret
+    #[arg(long)]
+    pub no_redact: bool,
+}
+
+impl Args {
+    fn terms(&self) -> anyhow::Result<Terms> {
+        let prices = match &self.prices {
+            Some(file) => Some(Prices::read(file)?),
+            None => self.estimate_cost.then(Prices::default),
+        };
+        let redactor = if self.no_redact {
+            Redactor::none()
+        } else {
+            Redactor::from_env()
+        };
+        Ok(Terms {
+            context_window: self.context_window,
+            prices,
+            redactor,
+        })
+    }
+}
+
+/// Prints the summary of each input to `out`; notes go to `notes`.
+pub fn run(args: &Args, out: impl Write, mut notes: impl Write) -> anyhow::Result<Exit> {
+    let sources = Sources::new(&args.files)?;
+    let mut report = Report {
+        args,
+        terms: args.terms()?,
+        is_pretty: args.pretty || (!sources.are_many && io::stdout().is_terminal()),
+        are_many: sources.are_many,
+        out: Out::new(out),
+    };
+    if args.delimiter {
+        report.out.line(DELIMITER.as_bytes())?;
+    }
+    let mut exit = Exit::Ok;
+    for input in &sources.list {
+        match report.input(input, &mut notes) {
+            Ok(verdict) if !sources.are_many => exit = verdict,
+            Ok(_) => {}
+            // One file of a thousand is no reason to leave the others.
+            Err(err) if sources.are_many && cr_io::exit_of(&err) == Exit::NoInput => {
+                note(&mut notes, &err);
+                exit = Exit::NoInput;
+            }
+            Err(err) => {
+                report.out.flush()?;
+                return Err(err);
+            }
+        }
+    }
+    report.out.flush()?;
+    Ok(exit)
+}
+
+/// A note that nobody can read is no reason to stop.
+fn note(mut notes: impl Write, err: &anyhow::Error) {
+    let _ = notes.write_all(format!("cr-summarize: {}\n", message(err)).as_bytes());
+}
+
+struct Report<'a, W> {
+    args: &'a Args,
+    terms: Terms,
+    is_pretty: bool,
+    are_many: bool,
+    out: Out<W>,
+}
+
+impl<W: Write> Report<'_, W> {
+    /// Prints the summary of one input; returns its verdict.
+    fn input(&mut self, input: &Input, notes: &mut impl Write) -> anyhow::Result<Exit> {
+        let mut sessions = Sessions::new(self.args.per_session, self.args.full);
+        let mut read = self.read(input, &mut sessions);
+        if read.is_ok() && sessions.is_log() && !self.args.no_subagents {
+            sessions.join();
+            let subagents = source::subagents(input);
+            read = subagents
+                .iter()
+                .try_for_each(|file| self.read(file, &mut sessions));
+        }
+        match &read {
+            Err(err) if matches!(cr_io::exit_of(err), Exit::NoInput | Exit::Gone) => {
+                return read.map(|()| Exit::Ok);
+            }
+            Err(_) => sessions.cut(),
+            Ok(()) => {}
+        }
+        let mut code = 0;
+        for gather in sessions.finish() {
+            let mut summary = build::summary(&gather, &self.terms);
+            self.name(input, &mut summary);
+            code = summary.code;
+            self.print(summary, notes)?;
+        }
+        read?;
+        Ok(if self.args.per_session {
+            Exit::Ok
+        } else {
+            Exit::Code(code)
+        })
+    }
+
+    fn read(&self, input: &Input, sessions: &mut Sessions) -> anyhow::Result<()> {
+        let opened = input.open()?;
+        let name = || match input {
+            Input::Stdin => "standard input".to_owned(),
+            Input::File(path) => path.display().to_string(),
+        };
+        match reading::read(opened, self.args.max_line, sessions) {
+            // Reading gives this only for a reader of ours that left.
+            Err(err) if err.kind() == ErrorKind::BrokenPipe => {
+                Err(anyhow::Error::from(err).context(Exit::Gone))
+            }
+            read => read.with_context(name).context(Exit::Io),
+        }
+    }
+
+    fn name(&self, input: &Input, summary: &mut Summary) {
+        let Input::File(path) = input else {
+            return;
+        };
+        let path = path.display().to_string();
+        if self.are_many {
+            summary.file = Some(path.clone());
+        }
+        summary.transcript.get_or_insert(path);
+    }
+
+    fn print(&mut self, summary: Summary, notes: &mut impl Write) -> anyhow::Result<()> {
+        let mut summary = if self.args.full {
+            summary
+        } else {
+            fit::fit(summary)
+        };
+        if let Some(dir) = &self.args.run_dir {
+            summary.recorded = Some(true);
+            // The run is over, and its verdict stands without the file.
+            if let Err(err) = record::record(dir, &summary.line()) {
+                note(notes, &err);
+                summary.recorded = Some(false);
+            }
+        }
+        let text = if self.is_pretty {
+            summary.pretty()
+        } else {
+            summary.line()
+        };
+        self.out.line(text.as_bytes())
+    }
+}
+
+/// Reads `input` as a whole; for tests that cut it into pieces.
+#[cfg(test)]
+fn summary_of(input: impl io::Read) -> String {
+    let mut sessions = Sessions::new(false, false);
+    reading::read(input, cr_io::MAX_LINE, &mut sessions).expect("read");
+    let terms = Terms {
+        context_window: None,
+        prices: None,
+        redactor: Redactor::none(),
+    };
+    let gathered = sessions.finish();
+    fit::fit(build::summary(&gathered[0], &terms)).line()
+}

@@ -1,0 +1,71 @@
+//! What the lines say of the session they belong to.
+
+use cr_event::{Event, Raw, Text};
+use jiff::Timestamp;
+
+/// The session.
+#[derive(Debug, Default)]
+pub(crate) struct About {
+    pub(crate) session_id: Option<String>,
+    pub(crate) cwd: Option<String>,
+    /// The lines are a session's log.
+    pub(crate) is_log: bool,
+    /// A turn offers the tool that answers to a schema.
+    pub(crate) schema_asked: bool,
+    first_at: String,
+    last_at: String,
+}
+
+impl About {
+    /// Notes what nearly every line says.
+    pub(crate) fn line(&mut self, event: &Event<'_>) {
+        self.is_log |= event.is_log;
+        self.at(event.at);
+        let Some(id) = event.session_id else {
+            return;
+        };
+        if self.session_id.as_deref().map(str::as_bytes) != Some(id.bytes()) {
+            self.session_id = Some(id.prefix(1024).into_owned());
+        }
+    }
+
+    /// Notes a time; the first and the last one count.
+    pub(crate) fn at(&mut self, at: Option<Text<'_>>) {
+        // The longest spelling of a moment is far shorter.
+        let Some(at) = at.filter(|at| at.bytes().len() <= 64) else {
+            return;
+        };
+        self.last_at.clear();
+        self.last_at.push_str(&at.decode());
+        if self.first_at.is_empty() {
+            self.first_at.clone_from(&self.last_at);
+        }
+    }
+
+    /// Notes the banner of a turn.
+    pub(crate) fn banner(&mut self, line: Raw<'_>) {
+        if let Some(cwd) = line.string("cwd") {
+            self.cwd = Some(cwd.into_owned());
+        }
+        let tools = line.get("tools").map(Raw::items).unwrap_or_default();
+        let offered = |tool: &Raw<'_>| tool.text().is_some_and(|name| name.is("StructuredOutput"));
+        self.schema_asked |= tools.iter().any(offered);
+    }
+
+    /// Notes the directory of a log's record, if none is known.
+    pub(crate) fn directory(&mut self, line: Raw<'_>) {
+        if self.cwd.is_none() {
+            self.cwd = line.string("cwd").map(std::borrow::Cow::into_owned);
+        }
+    }
+
+    /// When it began.
+    pub(crate) fn started(&self) -> Option<Timestamp> {
+        self.first_at.parse().ok()
+    }
+
+    /// When it was last heard of.
+    pub(crate) fn ended(&self) -> Option<Timestamp> {
+        self.last_at.parse().ok()
+    }
+}

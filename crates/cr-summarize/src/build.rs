@@ -1,0 +1,404 @@
+//! From what was gathered to the summary and its verdict.
+
+use cr_event::Cursor;
+use cr_io::Redactor;
+use cr_verdict::{Evidence, ExitFacts, ResultFacts, Verdict, judge};
+use jiff::Timestamp;
+use serde_json::value::RawValue;
+
+use crate::calls::Denied;
+use crate::gather::{Gather, LogEnd};
+use crate::ours::{Ended, Git};
+use crate::prices::Prices;
+use crate::resume::resume;
+use crate::summary::{Denial, Retry, SCHEMA, Summary, Tokens, Tools};
+use crate::value::{found_in, rewritten};
+
+/// Lines of standard error that are worth repeating.
+const STDERR_LINES: usize = 20;
+/// Above this share of its window a context is nearly full, in percent.
+const WARNING: u64 = 60;
+
+/// What a summary needs beside the lines.
+#[derive(Debug)]
+pub(crate) struct Terms {
+    /// Takes the place of a window that is not known.
+    pub(crate) context_window: Option<u64>,
+    /// Prices, where an estimate is wanted.
+    pub(crate) prices: Option<Prices>,
+    pub(crate) redactor: Redactor,
+}
+
+impl Terms {
+    fn mask(&self, text: &str) -> String {
+        self.redactor.redact(text).into_owned()
+    }
+
+    fn masked(&self, text: Option<&str>) -> Option<String> {
+        text.map(|text| self.mask(text))
+    }
+
+    fn value(&self, bytes: &[u8]) -> Option<Box<RawValue>> {
+        let raw = Cursor::new(bytes).raw().ok()?;
+        rewritten(raw, &self.redactor)
+    }
+}
+
+/// Makes the summary of what was gathered.
+pub(crate) fn summary(gather: &Gather, terms: &Terms) -> Summary {
+    let stand_in = log_facts(gather);
+    let facts = result_facts(gather).or(stand_in).filter(|_| !gather.is_cut);
+    let verdict = judge(&evidence(gather, facts));
+    let mut summary = Summary {
+        schema: SCHEMA,
+        tokens: tokens(gather, terms),
+        tool_calls: gather.calls.total,
+        supervised: gather.ours.seen,
+        results: gather.turns.results,
+        turns: gather.turns.list.clone(),
+        subagents: gather.calls.subagents,
+        api_retries: gather.api_retries,
+        compactions: gather.compactions,
+        forged: gather.ours.forged,
+        session_cost_usd: gather.cost.session(),
+        counts: gather.counts,
+        tools: tools(gather),
+        ..Summary::default()
+    };
+    summary.context_warning = is_nearly_full(&summary.tokens);
+    identity(&mut summary, gather, terms);
+    ending(&mut summary, gather, terms);
+    answer(&mut summary, gather, terms);
+    cost(&mut summary, gather, terms);
+    time(&mut summary, gather);
+    lists(&mut summary, gather, terms);
+    verdict_fields(&mut summary, &verdict, terms);
+    summary.errors = errors(gather, facts, &verdict, terms);
+    resumption(&mut summary, gather, terms);
+    if let Some(disorder) = gather.ours.disorder {
+        summary.stream_error = Some(disorder);
+        summary.ok = false;
+        summary.code = cr_io::Exit::Data.code();
+    }
+    summary
+}
+
+fn evidence<'a>(gather: &'a Gather, result: Option<ResultFacts<'a>>) -> Evidence<'a> {
+    let exit = gather.ours.exit.as_ref();
+    let last = gather.turns.last.as_ref();
+    let failure = gather
+        .failure
+        .as_ref()
+        .map(|failure| failure.error.as_str());
+    let asked = gather.about.schema_asked || gather.ours.schema_asked;
+    let answered = gather.turns.structured.is_some();
+    // A command of the CLI's own answers to no schema.
+    let is_local = last.is_some_and(|last| last.num_turns == Some(0));
+    Evidence {
+        supervised: gather.ours.seen,
+        exit: exit.map(exit_facts),
+        result,
+        assistant_error: last
+            .and_then(|last| last.assistant_error.as_deref())
+            .or(failure),
+        rate_limit: gather.rate_limit,
+        stderr: exit.map_or("", said),
+        schema_missed: asked && !answered && !is_local,
+        last_call_denied: gather.calls.last_denied(),
+        question_open: gather.calls.is_asking(),
+        verification: None,
+        now: gather.about.ended(),
+    }
+}
+
+/// What the agent, or the system in its place, wrote to standard error.
+fn said(exit: &Ended) -> &str {
+    match &exit.error {
+        Some(error) if exit.stderr.is_empty() => error,
+        _ => &exit.stderr,
+    }
+}
+
+fn exit_facts(exit: &Ended) -> ExitFacts<'_> {
+    ExitFacts {
+        reason: &exit.reason,
+        exit_code: exit.exit_code,
+        signal: exit.signal,
+        spawn_code: exit.spawn_code,
+        interrupted_by: exit.interrupted_by,
+    }
+}
+
+/// What the last result says, unless a further turn was begun and cut: its end
+/// is missing then. What we end after a result keeps that.
+fn result_facts(gather: &Gather) -> Option<ResultFacts<'_>> {
+    let last = gather.turns.last.as_ref()?;
+    let exit = gather.ours.exit.as_ref();
+    let is_ours = exit.is_some_and(|exit| !matches!(&*exit.reason, "exit" | "signal"));
+    if gather.turns.is_open && !is_ours {
+        return None;
+    }
+    let error = last.errors.first().map(String::as_str);
+    Some(ResultFacts {
+        is_error: last.is_error,
+        subtype: &last.subtype,
+        terminal_reason: last.terminal_reason.as_deref(),
+        api_error_status: last.api_error_status,
+        api_error: last.api_error.as_deref(),
+        text: last.text.as_deref().or(error).unwrap_or_default(),
+    })
+}
+
+/// A log has no results; its last lines stand in for one.
+fn log_facts(gather: &Gather) -> Option<ResultFacts<'_>> {
+    if !gather.about.is_log || gather.turns.results > 0 {
+        return None;
+    }
+    let good = ResultFacts {
+        subtype: "success",
+        text: &gather.said,
+        ..ResultFacts::default()
+    };
+    match gather.log {
+        LogEnd::Open => None,
+        LogEnd::Answered => Some(good),
+        LogEnd::Aborted => Some(ResultFacts {
+            is_error: true,
+            terminal_reason: Some("aborted_tools"),
+            ..good
+        }),
+        LogEnd::Failed => gather.failure.as_ref().map(|failure| ResultFacts {
+            is_error: true,
+            api_error_status: failure.status,
+            text: &failure.text,
+            ..good
+        }),
+    }
+}
+
+fn tokens(gather: &Gather, terms: &Terms) -> Tokens {
+    let spent = gather.spend.sum();
+    let used = gather.context.used();
+    let window = gather.context.window().or(terms.context_window);
+    let percent = used.zip(window).and_then(|(used, window)| {
+        let percent = u128::from(used) * 100 / u128::from(std::num::NonZero::new(window)?.get());
+        Some(u64::try_from(percent).unwrap_or(u64::MAX))
+    });
+    Tokens {
+        input: spent.input,
+        output: spent.output,
+        cache_read: spent.cache_read,
+        cache_creation: spent.cache_creation,
+        context_used: used,
+        context_window: window,
+        context_used_pct: percent,
+        max_output: gather.context.max_output(),
+    }
+}
+
+/// Strictly above the mark, and before rounding.
+fn is_nearly_full(tokens: &Tokens) -> bool {
+    let known = tokens.context_used.zip(tokens.context_window);
+    known.is_some_and(|(used, window)| {
+        window > 0 && u128::from(used) * 100 > u128::from(window) * u128::from(WARNING)
+    })
+}
+
+fn tools(gather: &Gather) -> Tools {
+    let tools = gather.calls.tools.iter();
+    let mut tools: Vec<_> = tools.map(|(name, count)| (name.clone(), *count)).collect();
+    // By name already, and the sort keeps that among equals.
+    tools.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    Tools(tools)
+}
+
+fn identity(summary: &mut Summary, gather: &Gather, terms: &Terms) {
+    let ours = &gather.ours;
+    summary.session_id = terms.masked(gather.about.session_id.as_deref());
+    let model = gather.context.model().or(ours.model.as_deref());
+    summary.model = terms.masked(model);
+    summary.run_id = terms.masked(ours.run_id.as_deref());
+    summary.run_dir = terms.masked(ours.run_dir.as_deref());
+    let cwd = gather.about.cwd.as_deref().or(ours.cwd.as_deref());
+    summary.cwd = terms.masked(cwd);
+    let stream = ours
+        .run_dir
+        .as_ref()
+        .map(|dir| format!("{dir}/stream.ndjson"));
+    summary.transcript = terms.masked(stream.as_deref());
+    summary.recorded = ours.recorded;
+}
+
+fn ending(summary: &mut Summary, gather: &Gather, terms: &Terms) {
+    if let Some(exit) = &gather.ours.exit {
+        summary.reason = Some(terms.mask(&exit.reason));
+        summary.exit_code = exit.exit_code;
+        summary.torn_tail = exit.torn_tail;
+        summary.killed = exit.killed;
+        summary.signal = exit.signal.or(exit.interrupted_by);
+        let leaked = exit.leaked.iter().filter_map(|item| terms.value(item));
+        summary.leaked = leaked.collect();
+    }
+    let limit = gather.ours.limit.as_deref();
+    summary.limit = limit.and_then(|line| terms.value(line));
+    if let Some(last) = &gather.turns.last {
+        summary.num_turns = last.num_turns;
+        summary.subtype = terms.masked(Some(&last.subtype));
+        summary.terminal_reason = terms.masked(last.terminal_reason.as_deref());
+    }
+}
+
+fn answer(summary: &mut Summary, gather: &Gather, terms: &Terms) {
+    let last = gather.turns.last.as_ref().filter(|_| !gather.turns.is_open);
+    let text = match last {
+        Some(last) => last.text.as_deref(),
+        None => Some(gather.said.as_str()).filter(|said| !said.is_empty()),
+    };
+    summary.result = terms.masked(text);
+    let structured = gather.turns.structured.as_deref();
+    summary.structured_output = structured.and_then(|value| terms.value(value));
+    if summary.structured_output.is_none() && last.is_none_or(|last| !last.is_error) {
+        summary.json = text.and_then(|text| found_in(text, &terms.redactor));
+    }
+}
+
+fn cost(summary: &mut Summary, gather: &Gather, terms: &Terms) {
+    (summary.cost_usd, summary.cost_source) = gather.cost.run();
+    if let (None, Some(prices)) = (summary.cost_usd, &terms.prices) {
+        summary.cost_usd = prices
+            .estimate(gather.spend.by_model())
+            .map(crate::cost::rounded);
+        if summary.cost_usd.is_some() {
+            summary.cost_source = "estimate";
+        }
+    }
+}
+
+fn time(summary: &mut Summary, gather: &Gather) {
+    let (started, ended) = (gather.about.started(), gather.about.ended());
+    summary.started_at = started.map(shown);
+    summary.ended_at = ended.map(shown);
+    let exit = gather.ours.exit.as_ref();
+    let wall = started.zip(ended).map(|(from, to)| to.duration_since(from));
+    let wall = wall.and_then(|wall| u64::try_from(wall.as_millis()).ok());
+    let turns = Some(gather.turns.duration_ms).filter(|_| gather.turns.results > 0);
+    let duration = exit.and_then(|exit| exit.duration_ms).or(wall.max(turns));
+    summary.duration_ms = duration;
+    summary.duration_seconds = duration.map(|ms| ms.saturating_add(500) / 1000);
+}
+
+/// RFC 3339, UTC, milliseconds.
+fn shown(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}
+
+fn lists(summary: &mut Summary, gather: &Gather, terms: &Terms) {
+    let denial = |denied: &Denied| Denial {
+        tool_name: terms.mask(&denied.tool),
+        tool_use_id: terms.mask(&denied.id),
+        tool_input: terms.value(&denied.input),
+    };
+    summary.permission_denials = gather.calls.denials.iter().map(denial).collect();
+    let listed = summary.permission_denials.len() as u64;
+    if gather.calls.denied_total > listed {
+        summary.totals.permission_denials_total = Some(gather.calls.denied_total);
+    }
+    for turn in &mut summary.turns {
+        turn.subtype = terms.mask(&turn.subtype);
+    }
+    if gather.turns.results > summary.turns.len() as u64 {
+        summary.totals.turns_total = Some(gather.turns.results);
+    }
+    summary
+        .background_unfinished
+        .clone_from(&gather.background.open);
+    for task in &mut summary.background_unfinished {
+        task.description = terms.masked(task.description.as_deref());
+    }
+    summary.git = gather.ours.git.clone().map(|git| masked_git(git, terms));
+}
+
+fn masked_git(mut git: Git, terms: &Terms) -> Git {
+    for commits in [&mut git.commits, &mut git.agent_commits] {
+        let commits = commits.iter_mut().flatten();
+        commits.for_each(|commit| *commit = terms.mask(commit));
+    }
+    git.branch = terms.masked(git.branch.as_deref());
+    git.error = terms.masked(git.error.as_deref());
+    git
+}
+
+fn verdict_fields(summary: &mut Summary, verdict: &Verdict, terms: &Terms) {
+    summary.outcome = verdict.outcome.as_str();
+    summary.code = verdict.code;
+    summary.ok = verdict.code == 0;
+    summary.category = verdict.category.map(cr_verdict::Category::as_str);
+    summary.incomplete = verdict.incomplete;
+    summary.killed |= verdict.killed;
+    if summary.killed {
+        summary.exit_code = Some(-1);
+    }
+    summary.why = terms.mask(&verdict.why);
+    summary.next = terms.mask(&verdict.next);
+    summary.retry = Retry {
+        retryable: verdict.retry.retryable,
+        action: verdict.retry.action,
+        at: verdict.retry.at.map(shown),
+    };
+}
+
+/// What went wrong, in the words of whoever noticed.
+fn errors(
+    gather: &Gather,
+    facts: Option<ResultFacts<'_>>,
+    verdict: &Verdict,
+    terms: &Terms,
+) -> Vec<String> {
+    if verdict.code == 0 {
+        return Vec::new();
+    }
+    let mut errors = Vec::new();
+    if let Some(facts) = facts.filter(|facts| facts.is_error) {
+        let listed = gather.turns.last.as_ref().map(|last| &last.errors);
+        let listed = listed.into_iter().flatten().cloned();
+        errors.extend(listed);
+        if errors.is_empty() && !facts.text.is_empty() {
+            errors.push(facts.text.to_owned());
+        }
+    } else if let Some(failure) = &gather.failure {
+        errors.push(failure.text.clone());
+    }
+    let exit = gather.ours.exit.as_ref();
+    let failed = exit.filter(|exit| exit.exit_code != Some(0));
+    if let Some(exit) = failed {
+        let lines = said(exit).lines().filter(|line| !line.trim().is_empty());
+        let lines: Vec<_> = lines.collect();
+        let last = lines.len().saturating_sub(STDERR_LINES);
+        errors.extend(lines[last..].iter().map(|line| (*line).to_owned()));
+        errors.extend(exit.error.clone().filter(|error| !errors.contains(error)));
+        if errors.is_empty() {
+            errors.push(verdict.why.clone());
+        }
+    }
+    errors.iter().map(|error| terms.mask(error)).collect()
+}
+
+/// How to go on, unless there is nothing on disk to go on with.
+fn resumption(summary: &mut Summary, gather: &Gather, terms: &Terms) {
+    let never_began =
+        gather.turns.last.as_ref().is_some_and(|last| {
+            last.subtype == "error_during_execution" && last.num_turns == Some(0)
+        });
+    if never_began || gather.ours.unsaved {
+        return;
+    }
+    let id = gather.about.session_id.as_deref();
+    // Masked, the directory would be another one.
+    let cwd = gather.about.cwd.as_deref().or(gather.ours.cwd.as_deref());
+    let is_plain = cwd.is_none_or(|cwd| terms.mask(cwd) == cwd);
+    let resume = id.and_then(|id| resume(id, cwd)).filter(|_| is_plain);
+    if let Some(resume) = resume {
+        summary.resume_command = Some(resume.command);
+        summary.resume_argv = Some(resume.argv);
+    }
+}

@@ -1,0 +1,149 @@
+//! Calls of tools: how many, which were denied, what was left unanswered.
+
+use std::collections::BTreeMap;
+
+use cr_event::{Event, Raw, ToolUse};
+
+use crate::recent::{Recent, key};
+
+/// Tools told apart; further ones are counted under [`OTHER`].
+const TOOLS: usize = 1000;
+/// Where they are counted.
+pub(crate) const OTHER: &str = "(other)";
+/// Denials that are listed, questions that are remembered.
+const LISTED: usize = 1000;
+/// Tools that ask a person something.
+const ASKING: [&str; 2] = ["AskUserQuestion", "ExitPlanMode"];
+
+/// All calls so far.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    pub(crate) tools: BTreeMap<String, u64>,
+    pub(crate) total: u64,
+    pub(crate) subagents: u64,
+    pub(crate) denials: Vec<Denied>,
+    pub(crate) denied_total: u64,
+    seen: Recent<()>,
+    denied: Recent<()>,
+    /// The last call of the main thread.
+    last: Option<u64>,
+    /// The last call of it that asks, until it is answered.
+    asked: Option<u64>,
+    /// Requests for permission: their own key and that of their call.
+    requests: Vec<(u64, u64)>,
+}
+
+/// A call that was denied.
+#[derive(Clone, Debug)]
+pub(crate) struct Denied {
+    pub(crate) tool: String,
+    pub(crate) id: String,
+    /// What was asked for, as it stood in the line.
+    pub(crate) input: Vec<u8>,
+}
+
+impl Calls {
+    /// Counts a call, once however often its line comes.
+    pub(crate) fn call(&mut self, message: Option<u64>, call: &ToolUse<'_>, is_main: bool) {
+        let id = key(&[call.id.bytes()]);
+        if is_main {
+            self.last = Some(id);
+            if ASKING.iter().any(|name| call.name.is(name)) {
+                self.asked = Some(id);
+            }
+        }
+        if let Some(message) = message.filter(|_| !call.id.bytes().is_empty()) {
+            let line = key(&[&message.to_le_bytes(), call.id.bytes()]);
+            if self.seen.has(line) {
+                return;
+            }
+            self.seen.insert(line, ());
+        }
+        self.total += 1;
+        let name = call.name.prefix(100);
+        self.subagents += u64::from(matches!(&*name, "Agent" | "Task"));
+        if let Some(count) = self.tools.get_mut(&*name) {
+            *count += 1;
+            return;
+        }
+        let name = if self.tools.len() < TOOLS {
+            &*name
+        } else {
+            OTHER
+        };
+        *self.tools.entry(name.to_owned()).or_default() += 1;
+    }
+
+    /// A result of a tool is there.
+    pub(crate) fn answered(&mut self, id: &[u8], is_error: bool) {
+        if self.requests.is_empty() && self.asked.is_none() {
+            return;
+        }
+        let id = key(&[id]);
+        self.requests.retain(|(_, call)| *call != id);
+        // An error is no answer: nobody was there to ask.
+        if !is_error && self.asked == Some(id) {
+            self.asked = None;
+        }
+    }
+
+    /// Notes an entry of a result's `permission_denials`, or the line that
+    /// announced it.
+    pub(crate) fn denied(&mut self, denial: Raw<'_>) {
+        let text = |key| denial.get(key).and_then(Raw::text);
+        let id = text("tool_use_id").unwrap_or_default();
+        let call = key(&[id.bytes()]);
+        let input = denial.get("tool_input").map(Raw::bytes).unwrap_or_default();
+        let input = if input.len() <= 4096 { input } else { b"" };
+        if self.denied.has(call) {
+            let same = |known: &&mut Denied| known.input.is_empty() && id.is(&known.id);
+            if let Some(known) = self.denials.iter_mut().find(same) {
+                known.input = input.to_vec();
+            }
+            return;
+        }
+        self.denied.insert(call, ());
+        self.denied_total += 1;
+        if self.denials.len() < LISTED {
+            self.denials.push(Denied {
+                tool: text("tool_name")
+                    .unwrap_or_default()
+                    .prefix(100)
+                    .into_owned(),
+                id: id.prefix(100).into_owned(),
+                input: input.to_vec(),
+            });
+        }
+    }
+
+    /// Notes a question of the CLI to its host, or that it was withdrawn.
+    pub(crate) fn control(&mut self, event: &Event<'_>) -> bool {
+        let request = event.line.get("request_id").and_then(Raw::text);
+        let Some(request) = request.map(|id| key(&[id.bytes()])) else {
+            return false;
+        };
+        if event.name.is("control_cancel_request") {
+            self.requests.retain(|(known, _)| *known != request);
+            return true;
+        }
+        let body = event.line.get("request");
+        let asks = body.and_then(|body| body.string("subtype"));
+        if asks.as_deref() != Some("can_use_tool") || self.requests.len() == LISTED {
+            return false;
+        }
+        let call = body.and_then(|body| body.get("tool_use_id")?.text());
+        let call = key(&[call.unwrap_or_default().bytes()]);
+        self.requests.push((request, call));
+        true
+    }
+
+    /// Whether the last call of the main thread was denied.
+    pub(crate) fn last_denied(&self) -> bool {
+        self.last.is_some_and(|last| self.denied.has(last))
+    }
+
+    /// Whether a question is open.
+    pub(crate) fn is_asking(&self) -> bool {
+        !self.requests.is_empty() || (self.asked.is_some() && self.asked == self.last)
+    }
+}

@@ -1,0 +1,122 @@
+//! How full the model's context is.
+//!
+//! The last message of the main thread says so, and nothing else does: sums
+//! over calls count the cached prefix again for each, and a subagent has a
+//! context of its own.
+
+use cr_event::{Text, TurnEnd, Usage};
+
+/// Models whose windows are remembered.
+const MODELS: usize = 64;
+
+/// What is known of the main thread's context.
+#[derive(Debug, Default)]
+pub(crate) struct Context {
+    /// The model as the banner has it, with a suffix such as `[1m]`.
+    banner: Option<String>,
+    model: Option<String>,
+    last: Option<Last>,
+    /// Of the last result; those it used itself come first.
+    windows: Vec<Window>,
+}
+
+#[derive(Debug)]
+struct Last {
+    id: Option<u64>,
+    sent: u64,
+    /// Unknown until the call is over.
+    output: Option<u64>,
+}
+
+#[derive(Clone, Debug)]
+struct Window {
+    model: String,
+    size: Option<u64>,
+    max_output: Option<u64>,
+}
+
+impl Context {
+    /// Notes the model of a turn's banner.
+    pub(crate) fn banner(&mut self, model: Text<'_>) {
+        self.banner = Some(model.prefix(256).into_owned());
+    }
+
+    /// Notes a message of the main thread. Its output counts once it is final.
+    pub(crate) fn message(&mut self, id: Option<u64>, model: &str, usage: Usage, is_final: bool) {
+        if self.model.as_deref() != Some(model) {
+            self.model = Some(model.to_owned());
+        }
+        // A later line of the same message knows no less than an earlier one.
+        let known = self
+            .last
+            .take()
+            .filter(|last| id.is_some() && last.id == id);
+        let output = known.and_then(|last| last.output);
+        let output = if is_final { Some(usage.output) } else { output };
+        let sent = usage.context();
+        self.last = Some(Last { id, sent, output });
+    }
+
+    /// Notes the end of a call.
+    pub(crate) fn over(&mut self, id: u64, output: u64) {
+        if let Some(last) = self.last.as_mut().filter(|last| last.id == Some(id)) {
+            last.output = Some(output);
+        }
+    }
+
+    /// Forgets the conversation; what is left of it takes `tokens`.
+    pub(crate) fn shrunk(&mut self, tokens: Option<u64>) {
+        self.last = tokens.map(|sent| Last {
+            id: None,
+            sent,
+            output: None,
+        });
+    }
+
+    /// Notes the windows that a result tells.
+    pub(crate) fn result(&mut self, end: &TurnEnd<'_>) {
+        let recent = end.since_last().unwrap_or_default();
+        let all = end.model_usage().unwrap_or_default();
+        let told = recent.iter().chain(&all).map(|told| Window {
+            model: told.model.prefix(256).into_owned(),
+            size: told.context_window.filter(|&size| size > 0),
+            max_output: told.max_output,
+        });
+        let told: Vec<_> = told.collect();
+        self.windows.splice(..0, told);
+        self.windows.truncate(MODELS);
+    }
+
+    /// The model that spoke last, else the banner's.
+    pub(crate) fn model(&self) -> Option<&str> {
+        self.model.as_deref().or(self.banner.as_deref())
+    }
+
+    /// Tokens in use.
+    pub(crate) fn used(&self) -> Option<u64> {
+        let last = self.last.as_ref()?;
+        Some(last.sent.saturating_add(last.output.unwrap_or(0)))
+    }
+
+    /// The size of the window.
+    pub(crate) fn window(&self) -> Option<u64> {
+        self.find()?.size
+    }
+
+    /// The most that the model may say at once.
+    pub(crate) fn max_output(&self) -> Option<u64> {
+        self.find()?.max_output
+    }
+
+    /// The window of the model that spoke last. Results name it as the banner
+    /// does, messages without the suffix.
+    fn find(&self) -> Option<&Window> {
+        let model = self.model.as_deref()?;
+        let bare = |name: &str| name.split('[').next() == Some(model);
+        let banner = self.banner.as_deref().filter(|banner| bare(banner));
+        let named = |name: &str| self.windows.iter().find(|window| window.model == name);
+        banner
+            .and_then(named)
+            .or_else(|| self.windows.iter().find(|window| bare(&window.model)))
+    }
+}

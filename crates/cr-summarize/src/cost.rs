@@ -1,0 +1,97 @@
+//! What the run cost. Without evidence that is unknown, and never 0.
+
+use cr_event::{Raw, TurnEnd};
+
+/// The evidence.
+#[derive(Debug, Default)]
+pub(crate) struct Cost {
+    /// Sum of what each result adds to the one before.
+    added: Option<f64>,
+    /// The running total of the last result.
+    total: Option<f64>,
+    /// The running total in a session's log.
+    log: Option<f64>,
+}
+
+impl Cost {
+    /// Notes a result; returns what its turn cost.
+    pub(crate) fn result(&mut self, end: &TurnEnd<'_>) -> Option<f64> {
+        let total = end.total_cost_usd().and_then(money);
+        let since = end.since_last().map(|models| {
+            let costs = models.iter().filter_map(|model| money(model.cost_usd?));
+            // The sum of nothing is -0.
+            costs.fold(0.0, |sum, cost| sum + cost)
+        });
+        let before = self.total.unwrap_or(0.0);
+        // Since a `/clear` the total starts anew.
+        let difference = total.map(|total| {
+            if total < before {
+                total
+            } else {
+                total - before
+            }
+        });
+        if let Some(since) = since {
+            self.added = Some(self.added.unwrap_or(0.0) + since);
+        }
+        self.total = total.or(self.total);
+        since.or(difference)
+    }
+
+    /// Notes a log's `cost-state`.
+    pub(crate) fn state(&mut self, line: Raw<'_>) -> bool {
+        let total = line.get("totalCostUSD").and_then(Raw::f64).and_then(money);
+        self.log = total.or(self.log);
+        total.is_some()
+    }
+
+    /// This run's cost and where it is from.
+    pub(crate) fn run(&self) -> (Option<f64>, &'static str) {
+        match (self.added.or(self.total), self.log) {
+            (Some(cost), _) => (Some(rounded(cost)), "result"),
+            (None, Some(cost)) => (Some(rounded(cost)), "log"),
+            (None, None) => (None, "none"),
+        }
+    }
+
+    /// The session's cost, earlier runs included.
+    pub(crate) fn session(&self) -> Option<f64> {
+        self.total.or(self.log).map(rounded)
+    }
+}
+
+/// An amount that can be one.
+fn money(amount: f64) -> Option<f64> {
+    (amount >= 0.0).then_some(amount)
+}
+
+/// To a millionth, where that changes anything.
+pub(crate) fn rounded(amount: f64) -> f64 {
+    let rounded = (amount * 1e6).round() / 1e6;
+    if rounded.is_finite() {
+        rounded
+    } else {
+        amount.min(f64::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn f4_amounts_are_rounded_and_stay_finite() {
+        let cases = [
+            (0.003_152_399_999_999_999_6, 0.003_152),
+            (0.1 + 0.2, 0.3),
+            (1e300, 1e300),
+            (1e308, 1e308),
+            (f64::INFINITY, f64::MAX),
+        ];
+        for (amount, shown) in cases {
+            assert_eq!(rounded(amount).to_bits(), f64::to_bits(shown), "{amount}");
+        }
+        assert_eq!(money(-0.5), None);
+        assert_eq!(money(f64::NAN), None);
+    }
+}

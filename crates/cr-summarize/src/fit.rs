@@ -1,0 +1,292 @@
+//! The summary in four kilobytes, whatever the agent wrote.
+//!
+//! Sizes are measured as they will be printed, escapes included. Texts are cut,
+//! lists are cut and their length told; what means something only as a whole,
+//! such as an id, a path, a command or JSON, is left out instead.
+
+use serde_json::value::RawValue;
+
+use crate::calls::OTHER;
+use crate::ours::Git;
+use crate::summary::Summary;
+
+/// What the summary may take, its newline included.
+const MOST: usize = 4096;
+
+/// How much of everything is shown.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    /// Characters of the result.
+    text: usize,
+    /// Items of a list.
+    items: usize,
+    /// Bytes of one item.
+    item: usize,
+    /// Bytes of what is shown whole or not at all.
+    word: usize,
+    /// Bytes of JSON.
+    json: usize,
+}
+
+/// From what is meant to what always fits.
+#[rustfmt::skip]
+const LEVELS: [Limits; 7] = [
+    Limits { text: 1500, items: 20, item: 500, word: 1024, json: 1500 },
+    Limits { text: 1500, items: 10, item: 200, word:  512, json:  500 },
+    Limits { text: 1000, items:  5, item: 150, word:  300, json:  300 },
+    Limits { text:  500, items:  5, item: 100, word:  200, json:    0 },
+    Limits { text:  200, items:  2, item:  80, word:  120, json:    0 },
+    Limits { text:   80, items:  1, item:  60, word:   80, json:    0 },
+    Limits { text:    0, items:  0, item:   0, word:   40, json:    0 },
+];
+
+/// Cuts `summary` down until its line fits.
+pub(crate) fn fit(summary: Summary) -> Summary {
+    let mut fitted = summary.clone();
+    for limits in LEVELS {
+        fitted = Fit::new(summary.clone(), limits).cut();
+        if fitted.line().len() < MOST {
+            break;
+        }
+    }
+    fitted
+}
+
+struct Fit {
+    summary: Summary,
+    limits: Limits,
+    cut: Vec<&'static str>,
+}
+
+impl Fit {
+    fn new(summary: Summary, limits: Limits) -> Self {
+        Self {
+            summary,
+            limits,
+            cut: Vec::new(),
+        }
+    }
+
+    fn cut(mut self) -> Summary {
+        let Limits { text, item, .. } = self.limits;
+        let mut summary = std::mem::take(&mut self.summary);
+        if let Some(result) = &mut summary.result {
+            self.text("result", result, (text, text * 5 / 3));
+        }
+        self.text("why", &mut summary.why, (300, item.max(100)));
+        self.text("next", &mut summary.next, (300, item.max(100)));
+        self.words(&mut summary);
+        self.values(&mut summary);
+        self.lists(&mut summary);
+        self.tools(&mut summary);
+        if let Some(git) = summary.git.take() {
+            summary.git = Some(self.git(git, &mut summary));
+        }
+        summary.truncated = self.cut;
+        summary
+    }
+
+    fn words(&mut self, summary: &mut Summary) {
+        self.word("file", &mut summary.file);
+        self.word("session_id", &mut summary.session_id);
+        self.word("model", &mut summary.model);
+        self.word("run_id", &mut summary.run_id);
+        self.word("run_dir", &mut summary.run_dir);
+        self.word("transcript", &mut summary.transcript);
+        self.word("cwd", &mut summary.cwd);
+        self.word("subtype", &mut summary.subtype);
+        self.word("terminal_reason", &mut summary.terminal_reason);
+        self.word("reason", &mut summary.reason);
+        self.word("resume_command", &mut summary.resume_command);
+        let Some(argv) = &summary.resume_argv else {
+            return;
+        };
+        if argv.iter().map(|word| printed(word)).sum::<usize>() > self.limits.word {
+            summary.resume_argv = None;
+            self.cut.push("resume_argv");
+        }
+    }
+
+    fn values(&mut self, summary: &mut Summary) {
+        self.value("json", &mut summary.json);
+        self.value("structured_output", &mut summary.structured_output);
+        self.value("limit", &mut summary.limit);
+    }
+
+    fn lists(&mut self, summary: &mut Summary) {
+        let Limits { item, .. } = self.limits;
+        let totals = &mut summary.totals;
+        self.list("errors", &mut summary.errors, &mut totals.errors_total);
+        for error in &mut summary.errors {
+            self.text("errors", error, (item, item));
+        }
+        // The end of a long run says more than its beginning.
+        summary.turns.reverse();
+        self.list("turns", &mut summary.turns, &mut totals.turns_total);
+        summary.turns.reverse();
+        for turn in &mut summary.turns {
+            self.text("turns", &mut turn.subtype, (item, item));
+            for word in [&mut turn.terminal_reason, &mut turn.origin]
+                .into_iter()
+                .flatten()
+            {
+                self.text("turns", word, (item, item));
+            }
+        }
+        let denials = &mut summary.permission_denials;
+        self.list(
+            "permission_denials",
+            denials,
+            &mut totals.permission_denials_total,
+        );
+        for denial in denials {
+            self.text("permission_denials", &mut denial.tool_name, (item, item));
+            self.text("permission_denials", &mut denial.tool_use_id, (item, item));
+            let input = &mut denial.tool_input;
+            if input.as_ref().is_some_and(|input| input.get().len() > item) {
+                *input = None;
+                self.note("permission_denials");
+            }
+        }
+        let tasks = &mut summary.background_unfinished;
+        self.list(
+            "background_unfinished",
+            tasks,
+            &mut totals.background_unfinished_total,
+        );
+        for task in tasks {
+            let words = [&mut task.task_type, &mut task.description]
+                .into_iter()
+                .flatten();
+            for word in words.chain([&mut task.task_id]) {
+                self.text("background_unfinished", word, (item, item));
+            }
+        }
+        self.list("leaked", &mut summary.leaked, &mut totals.leaked_total);
+        if summary
+            .leaked
+            .iter()
+            .any(|process| process.get().len() > item)
+        {
+            totals
+                .leaked_total
+                .get_or_insert(summary.leaked.len() as u64);
+            summary.leaked.retain(|process| process.get().len() <= item);
+            self.note("leaked");
+        }
+    }
+
+    /// Rare tools are shown as one, so that the sum stays the sum.
+    fn tools(&mut self, summary: &mut Summary) {
+        let Limits { items, item, .. } = self.limits;
+        let tools = &mut summary.tools.0;
+        let total = tools.len();
+        let fits = |(name, _): &(String, u64)| printed(name) <= item;
+        if total <= items && tools.iter().all(fits) {
+            return;
+        }
+        let mut rest = 0;
+        let mut kept = Vec::new();
+        for (name, count) in tools.drain(..) {
+            if kept.len() + 1 < items && name != OTHER && printed(&name) <= item {
+                kept.push((name, count));
+            } else {
+                rest += count;
+            }
+        }
+        kept.push((OTHER.to_owned(), rest));
+        *tools = kept;
+        summary.totals.tools_total = Some(total as u64);
+        self.note("tools");
+    }
+
+    fn git(&mut self, mut git: Git, summary: &mut Summary) -> Git {
+        let Limits { item, .. } = self.limits;
+        let totals = &mut summary.totals;
+        let lists = [
+            (&mut git.commits, &mut totals.commits_total),
+            (&mut git.agent_commits, &mut totals.agent_commits_total),
+        ];
+        for (commits, total) in lists {
+            let Some(commits) = commits else {
+                continue;
+            };
+            self.list("git", commits, total);
+            for commit in commits {
+                self.text("git", commit, (item, item));
+            }
+        }
+        for word in [
+            &mut git.branch,
+            &mut git.error,
+            &mut git.start_sha,
+            &mut git.end_sha,
+        ] {
+            self.word("git", word);
+        }
+        git
+    }
+
+    fn note(&mut self, name: &'static str) {
+        if !self.cut.contains(&name) {
+            self.cut.push(name);
+        }
+    }
+
+    /// Cuts a text to so many characters, and to so many bytes in print.
+    fn text(&mut self, name: &'static str, text: &mut String, (chars, bytes): (usize, usize)) {
+        let mut printed = 0;
+        let end = text.char_indices().enumerate().find(|&(i, (_, c))| {
+            printed += printed_char(c);
+            i >= chars || printed > bytes
+        });
+        if let Some((_, (end, _))) = end {
+            text.truncate(end);
+            self.note(name);
+        }
+    }
+
+    /// Leaves out what is too long.
+    fn word(&mut self, name: &'static str, word: &mut Option<String>) {
+        if word
+            .as_ref()
+            .is_some_and(|word| printed(word) > self.limits.word)
+        {
+            *word = None;
+            self.note(name);
+        }
+    }
+
+    fn value(&mut self, name: &'static str, value: &mut Option<Box<RawValue>>) {
+        if value
+            .as_ref()
+            .is_some_and(|value| value.get().len() > self.limits.json)
+        {
+            *value = None;
+            self.note(name);
+        }
+    }
+
+    fn list<T>(&mut self, name: &'static str, list: &mut Vec<T>, total: &mut Option<u64>) {
+        if list.len() > self.limits.items {
+            total.get_or_insert(list.len() as u64);
+            list.truncate(self.limits.items);
+            self.note(name);
+        }
+    }
+}
+
+/// The bytes of `text` inside a JSON string.
+fn printed(text: &str) -> usize {
+    text.chars().map(printed_char).sum()
+}
+
+/// The bytes of one character there, or a little more.
+fn printed_char(c: char) -> usize {
+    match c {
+        '"' | '\\' | '\n' | '\r' | '\t' => 2,
+        '\0'..='\x1f' | '\x7f'..='\u{9f}' => 6,
+        '\u{61c}' | '\u{200e}'..='\u{206f}' | '\u{feff}' => 6,
+        c => c.len_utf8(),
+    }
+}

@@ -1,0 +1,328 @@
+//! What is known of a run while its lines go by.
+
+use cr_event::{Block, Content, Cursor, Event, Kind, Message, Raw, TurnEnd, Usage};
+use cr_verdict::RateLimit;
+use jiff::Timestamp;
+
+use crate::about::About;
+use crate::background::Background;
+use crate::calls::Calls;
+use crate::context::Context;
+use crate::cost::Cost;
+use crate::counts::{Counts, Fate};
+use crate::ours::Ours;
+use crate::recent::key;
+use crate::tokens::Spend;
+use crate::turns::Turns;
+
+/// How much of the last words is kept when only the beginning is shown.
+const WORDS: usize = 16 << 10;
+
+/// Everything a summary is made from.
+#[derive(Debug, Default)]
+pub(crate) struct Gather {
+    /// Texts are kept whole.
+    keeps_all: bool,
+    /// The lines are those of a subagent's own file.
+    pub(crate) is_joining: bool,
+    pub(crate) counts: Counts,
+    pub(crate) about: About,
+    pub(crate) spend: Spend,
+    pub(crate) context: Context,
+    pub(crate) calls: Calls,
+    pub(crate) turns: Turns,
+    pub(crate) cost: Cost,
+    pub(crate) ours: Ours,
+    pub(crate) background: Background,
+    pub(crate) api_retries: u64,
+    pub(crate) compactions: u64,
+    pub(crate) rate_limit: Option<RateLimit>,
+    /// The failure that the CLI itself reported last, in the model's place.
+    pub(crate) failure: Option<Failure>,
+    /// The last words of the main thread.
+    pub(crate) said: String,
+    /// How a log ends, which has no results.
+    pub(crate) log: LogEnd,
+    /// Reading ended before the input did.
+    pub(crate) is_cut: bool,
+    /// The message that is being streamed in pieces.
+    streamed: Option<u64>,
+}
+
+/// A failure as the CLI words it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Failure {
+    pub(crate) error: String,
+    pub(crate) status: Option<u64>,
+    pub(crate) text: String,
+}
+
+/// The last thing that happened in a session's log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum LogEnd {
+    /// A prompt, a tool at work, nothing at all.
+    #[default]
+    Open,
+    /// The model had its say.
+    Answered,
+    /// A person stopped it.
+    Aborted,
+    /// The CLI reported a failure.
+    Failed,
+}
+
+impl Gather {
+    /// Starts with nothing.
+    pub(crate) fn new(keeps_all: bool) -> Self {
+        Self {
+            keeps_all,
+            ..Self::default()
+        }
+    }
+
+    /// Counts a line that was not looked into.
+    pub(crate) fn count(&mut self, fate: Fate) {
+        self.counts.add(fate);
+        if fate != Fate::Blank && !self.is_joining {
+            self.ours.follows();
+        }
+    }
+
+    /// Takes a line in.
+    pub(crate) fn take(&mut self, event: &Event<'_>) {
+        if event.kind == Kind::Cr && !self.is_joining {
+            if !event.is("exit") {
+                self.ours.follows();
+            }
+            self.about.at(event.at);
+            let fate = self.ours.take(event);
+            self.counts.add(fate);
+            return;
+        }
+        if !self.is_joining {
+            self.about.line(event);
+        }
+        let is_used = self.event(event);
+        self.count(if is_used { Fate::Used } else { Fate::Ignored });
+    }
+
+    fn event(&mut self, event: &Event<'_>) -> bool {
+        match event.kind {
+            Kind::Assistant => self.assistant(event),
+            Kind::User => self.user(event),
+            Kind::StreamEvent => self.piece(event),
+            _ if self.is_joining => false,
+            Kind::Result => self.result(event),
+            Kind::System => self.system(event),
+            Kind::Control => self.calls.control(event),
+            Kind::CostState => self.cost.state(event.line),
+            Kind::RateLimit => self.rate_limit(event.line),
+            Kind::Reset => {
+                self.context.shrunk(None);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn is_main(&self, event: &Event<'_>) -> bool {
+        event.is_main() && !self.is_joining
+    }
+
+    fn assistant(&mut self, event: &Event<'_>) -> bool {
+        let Some(message) = &event.message else {
+            return false;
+        };
+        let is_main = self.is_main(event);
+        if message.is_synthetic() {
+            if is_main {
+                self.synthetic(event, message);
+            }
+            return is_main;
+        }
+        let id = message.id.map(|id| key(&[id.bytes()]));
+        let model = message.model.unwrap_or_default().prefix(256);
+        if let Some(usage) = message.usage {
+            self.spend.message(id, &model, usage);
+            if is_main {
+                let is_final = event.is_log || message.stop_reason.is_some();
+                self.context.message(id, &model, usage, is_final);
+            }
+        }
+        for block in message.blocks() {
+            if let Block::ToolUse(call) = block {
+                self.calls.call(id, call, is_main);
+            }
+        }
+        if is_main {
+            self.failure = None;
+            self.turns.is_open = self.turns.results > 0;
+            self.words(message);
+            self.log = log_end(message);
+            if event.is_log {
+                self.about.directory(event.line);
+            }
+        }
+        true
+    }
+
+    /// The CLI speaks in the model's place: a failure, or an answer of its own.
+    fn synthetic(&mut self, event: &Event<'_>, message: &Message<'_>) {
+        let Some(error) = event.line.string("error") else {
+            self.words(message);
+            return;
+        };
+        let status = event.line.get("api_error_status");
+        let status = status.or_else(|| event.line.get("apiErrorStatus"));
+        self.log = LogEnd::Failed;
+        self.failure = Some(Failure {
+            error: error.into_owned(),
+            status: status.and_then(Raw::u64),
+            text: text(message).map_or_else(String::new, |text| text.prefix(WORDS).into_owned()),
+        });
+    }
+
+    fn words(&mut self, message: &Message<'_>) {
+        if let Some(text) = text(message) {
+            let most = if self.keeps_all { usize::MAX } else { WORDS };
+            self.said.clear();
+            self.said.push_str(&text.prefix(most));
+        }
+    }
+
+    fn user(&mut self, event: &Event<'_>) -> bool {
+        let Some(message) = &event.message else {
+            return false;
+        };
+        let mut used = false;
+        for block in message.blocks() {
+            if let Block::ToolResult(result) = block {
+                self.calls.answered(result.id.bytes(), result.is_error);
+                used = true;
+            }
+        }
+        if event.is_log && self.is_main(event) && !event.is_synthetic {
+            let words = text(message)
+                .map(|text| text.prefix(64))
+                .unwrap_or_default();
+            self.log = match &*words {
+                words if words.starts_with("[Request interrupted by user") => LogEnd::Aborted,
+                // What a command of the CLI's own printed answers itself.
+                words if words.starts_with("<local-command") => self.log,
+                words if words.starts_with("<command-") => self.log,
+                _ => LogEnd::Open,
+            };
+            self.about.directory(event.line);
+            used = true;
+        }
+        used
+    }
+
+    /// A piece of a message: its beginning and its end tell the usage.
+    fn piece(&mut self, event: &Event<'_>) -> bool {
+        let Some(piece) = event.line.get("event") else {
+            return false;
+        };
+        let kind = piece.get("type").and_then(Raw::text).unwrap_or_default();
+        let named = event.line.get("api_message_id").and_then(Raw::text);
+        let named = named.map(|id| key(&[id.bytes()]));
+        if kind.is("message_start") {
+            let id = piece.at(&["message", "id"]).and_then(Raw::text);
+            self.streamed = id.map(|id| key(&[id.bytes()]));
+            return self.streamed.is_some();
+        }
+        let id = named.or(self.streamed);
+        let (Some(id), Some(usage), true) = (id, piece.get("usage"), kind.is("message_delta"))
+        else {
+            return false;
+        };
+        let usage = Usage::parse(&mut Cursor::new(usage.bytes())).unwrap_or_default();
+        self.spend.correct(id, usage);
+        if self.is_main(event) {
+            self.context.over(id, usage.output);
+        }
+        true
+    }
+
+    fn result(&mut self, event: &Event<'_>) -> bool {
+        let end = TurnEnd::new(event.line);
+        self.spend.result(&end);
+        self.context.result(&end);
+        let cost = self.cost.result(&end);
+        let most = if self.keeps_all { usize::MAX } else { WORDS };
+        let failure = self.failure.take().map(|failure| failure.error);
+        self.turns.result(&end, cost, most);
+        if let Some(last) = self.turns.last.as_mut().filter(|last| last.is_error) {
+            last.assistant_error = failure.or(last.assistant_error.take());
+        }
+        for denial in end.denials() {
+            self.calls.denied(denial);
+        }
+        true
+    }
+
+    fn system(&mut self, event: &Event<'_>) -> bool {
+        if event.is("init") {
+            if let Some(model) = event.line.get("model").and_then(Raw::text) {
+                self.context.banner(model);
+            }
+            self.about.banner(event.line);
+        } else if event.is("api_retry") || event.is("api_error") {
+            self.api_retries += 1;
+        } else if event.is("permission_denied") {
+            self.calls.denied(event.line);
+        } else if event.is("compact_boundary") {
+            self.compactions += 1;
+            if self.is_main(event) {
+                let told = event.line.at(&["compact_metadata", "post_tokens"]);
+                let told = told.or_else(|| event.line.at(&["compactMetadata", "postTokens"]));
+                self.context.shrunk(told.and_then(Raw::u64));
+            }
+        } else {
+            return self.background.take(event);
+        }
+        true
+    }
+
+    fn rate_limit(&mut self, line: Raw<'_>) -> bool {
+        let Some(info) = line.get("rate_limit_info") else {
+            return false;
+        };
+        let resets = info.get("resetsAt").and_then(Raw::u64);
+        let resets = resets.and_then(|at| i64::try_from(at).ok());
+        self.rate_limit = Some(RateLimit {
+            rejected: info.string("status").as_deref() == Some("rejected"),
+            resets_at: resets.and_then(|at| Timestamp::from_second(at).ok()),
+        });
+        true
+    }
+}
+
+/// The last words of a message.
+fn text<'a>(message: &Message<'a>) -> Option<cr_event::Text<'a>> {
+    if let Content::Text(text) = message.content {
+        return Some(text);
+    }
+    let blocks = message.blocks().iter().rev();
+    blocks.copied().find_map(|block| match block {
+        Block::Text(text) => Some(text),
+        _ => None,
+    })
+}
+
+/// What a message means for the end of a log: with a call in it, or one to
+/// come, the model is not done.
+fn log_end(message: &Message<'_>) -> LogEnd {
+    let calls = message
+        .blocks()
+        .iter()
+        .any(|block| matches!(block, Block::ToolUse(_)));
+    let goes_on = message
+        .stop_reason
+        .is_some_and(|reason| reason.is("tool_use") || reason.is("max_tokens"));
+    if calls || goes_on || text(message).is_none() {
+        LogEnd::Open
+    } else {
+        LogEnd::Answered
+    }
+}

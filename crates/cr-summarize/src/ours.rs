@@ -1,0 +1,159 @@
+//! Lines of our own: what the stages before this one know of the run.
+
+use cr_event::{Event, Raw, Text};
+use serde::{Deserialize, Serialize};
+
+use crate::counts::Fate;
+
+/// What the `cr` lines say.
+#[derive(Debug, Default)]
+pub(crate) struct Ours {
+    /// There is one.
+    pub(crate) seen: bool,
+    pub(crate) run_id: Option<String>,
+    pub(crate) run_dir: Option<String>,
+    pub(crate) cwd: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) schema_asked: bool,
+    /// The session was told to leave nothing on disk.
+    pub(crate) unsaved: bool,
+    /// Whether the run left files in its directory.
+    pub(crate) recorded: Option<bool>,
+    pub(crate) exit: Option<Ended>,
+    pub(crate) git: Option<Git>,
+    /// The clock that ran out last, and what it found the agent doing.
+    pub(crate) limit: Option<Vec<u8>>,
+    /// Lines of the agent's that claimed to be ours.
+    pub(crate) forged: u64,
+    /// What is wrong with the order of our own lines.
+    pub(crate) disorder: Option<&'static str>,
+}
+
+/// The `cr/exit` line.
+#[derive(Debug, Default)]
+pub(crate) struct Ended {
+    pub(crate) reason: String,
+    pub(crate) exit_code: Option<i32>,
+    pub(crate) signal: Option<i32>,
+    pub(crate) killed: bool,
+    pub(crate) spawn_code: Option<u8>,
+    pub(crate) interrupted_by: Option<i32>,
+    pub(crate) duration_ms: Option<u64>,
+    pub(crate) torn_tail: bool,
+    /// Why the agent could not be started.
+    pub(crate) error: Option<String>,
+    pub(crate) stderr: String,
+    pub(crate) leaked: Vec<Vec<u8>>,
+}
+
+/// What happened in the repository, as `cr-git` tells it.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
+pub(crate) struct Git {
+    pub(crate) start_sha: Option<String>,
+    pub(crate) end_sha: Option<String>,
+    pub(crate) commits: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) commits_more: Option<u64>,
+    pub(crate) changed_files: Option<u64>,
+    pub(crate) insertions: Option<u64>,
+    pub(crate) deletions: Option<u64>,
+    pub(crate) uncommitted_changes: Option<u64>,
+    pub(crate) branch: Option<String>,
+    pub(crate) dirty_before: Option<u64>,
+    pub(crate) rewritten: Option<bool>,
+    pub(crate) agent_commits: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+}
+
+impl Ours {
+    /// Notes that there is one more line, of whatever kind.
+    pub(crate) fn follows(&mut self) {
+        if self.exit.is_some() {
+            self.disorder = Some("there are lines after the cr/exit line");
+        }
+    }
+
+    /// Notes a line of ours.
+    pub(crate) fn take(&mut self, event: &Event<'_>) -> Fate {
+        self.seen = true;
+        if let Some(id) = event.run_id.filter(|_| self.run_id.is_none()) {
+            self.run_id = Some(id.prefix(100).into_owned());
+        }
+        let line = event.line;
+        let subtype = event.subtype.map(Text::decode).unwrap_or_default();
+        match &*subtype {
+            "start" => self.start(line),
+            "exit" => self.exit(line),
+            "git" if line.string("phase").as_deref() == Some("end") => {
+                self.git = serde_json::from_slice(line.bytes()).ok();
+            }
+            "limit" => self.limit = Some(line.bytes().to_vec()),
+            "forged" => self.forged += 1,
+            "oversize" => return Fate::Oversize,
+            _ => return Fate::Ignored,
+        }
+        Fate::Used
+    }
+
+    fn start(&mut self, line: Raw<'_>) {
+        let text = |key| line.string(key).map(std::borrow::Cow::into_owned);
+        self.run_dir = text("run_dir");
+        self.recorded = line.get("recorded").and_then(Raw::bool);
+        self.cwd = text("cwd");
+        self.model = text("model");
+        let argv = line.get("argv").map(Raw::items).unwrap_or_default();
+        let has = |flag: &str| {
+            let words = argv.iter().filter_map(|word| word.text());
+            words
+                .map(Text::decode)
+                .any(|word| word.split('=').next() == Some(flag))
+        };
+        self.schema_asked = has("--json-schema");
+        self.unsaved = has("--no-session-persistence");
+    }
+
+    fn exit(&mut self, line: Raw<'_>) {
+        if self.exit.is_some() {
+            self.disorder = Some("there is more than one cr/exit line");
+            return;
+        }
+        let number = |key| line.get(key).and_then(whole);
+        let flag = |key| line.get(key).and_then(Raw::bool) == Some(true);
+        let leaked = line.get("leaked").map(Raw::items).unwrap_or_default();
+        let mut stderr = String::new();
+        for path in [["stderr", "head"], ["stderr", "tail"]] {
+            let part = line
+                .at(&path)
+                .and_then(Raw::text)
+                .map(|text| text.prefix(64 << 10));
+            let part = part.unwrap_or_default();
+            if !part.is_empty() && !stderr.ends_with(&*part) {
+                stderr.push_str(&part);
+            }
+        }
+        self.exit = Some(Ended {
+            reason: line.string("reason").unwrap_or_default().into_owned(),
+            exit_code: number("exit_code"),
+            signal: number("signal"),
+            killed: flag("killed"),
+            spawn_code: number("spawn_code").and_then(|code| u8::try_from(code).ok()),
+            interrupted_by: number("interrupted_by"),
+            duration_ms: line.get("duration_ms").and_then(Raw::u64),
+            torn_tail: flag("torn_tail"),
+            error: line.string("error").map(std::borrow::Cow::into_owned),
+            stderr,
+            leaked: leaked
+                .iter()
+                .take(1000)
+                .map(|item| item.bytes().to_vec())
+                .collect(),
+        });
+    }
+}
+
+/// A small number, negative ones included.
+fn whole(value: Raw<'_>) -> Option<i32> {
+    std::str::from_utf8(value.bytes()).ok()?.parse().ok()
+}

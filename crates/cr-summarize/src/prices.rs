@@ -1,0 +1,137 @@
+//! List prices, for an estimate where nobody said what a run cost.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::Context;
+use cr_event::Usage;
+use cr_io::Exit;
+use serde::Deserialize;
+
+/// Dollars for a million tokens.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Price {
+    input: f64,
+    output: f64,
+    cache_read: f64,
+    cache_creation: f64,
+}
+
+/// Prices by the beginning of a model's name; the longest that fits counts.
+#[derive(Debug)]
+pub(crate) struct Prices(BTreeMap<String, Price>);
+
+/// As of 2026-11-18; the help of `--estimate-cost` says so.
+#[rustfmt::skip]
+const TABLE: [(&str, f64, f64); 12] = [
+    // The beginning of the name, input, output.
+    ("claude-opus-5",     4.0, 20.0),
+    ("claude-sonnet-5",   2.0, 10.0),
+    ("claude-opus-4-5",   5.0, 25.0),
+    ("claude-opus-4-6",   5.0, 25.0),
+    ("claude-opus-4-7",   5.0, 25.0),
+    ("claude-opus-4-8",   5.0, 25.0),
+    ("claude-opus-4",    15.0, 75.0),
+    ("claude-sonnet-4",   3.0, 15.0),
+    ("claude-haiku-4",    1.0,  5.0),
+    ("claude-3-7-sonnet", 3.0, 15.0),
+    ("claude-3-5-sonnet", 3.0, 15.0),
+    ("claude-3-5-haiku",  0.8,  4.0),
+];
+
+impl Default for Prices {
+    fn default() -> Self {
+        // A write to the cache costs a quarter more, a read a tenth.
+        let price = |(model, input, output): (&str, f64, f64)| {
+            let price = Price {
+                input,
+                output,
+                cache_read: input / 10.0,
+                cache_creation: input * 1.25,
+            };
+            (model.to_owned(), price)
+        };
+        Self(TABLE.into_iter().map(price).collect())
+    }
+}
+
+impl Prices {
+    /// Reads a table: `{"MODEL": {"input": …, "output": …, "cache_read": …,
+    /// "cache_creation": …}, …}`.
+    pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
+        let place = || path.display().to_string();
+        let bytes = fs::read(path).with_context(place).context(Exit::NoInput)?;
+        let table = serde_json::from_slice(&bytes);
+        table.map(Self).with_context(place).context(Exit::Config)
+    }
+
+    /// What the tokens cost; `None` if the price of one model is not known.
+    pub(crate) fn estimate<'a>(
+        &self,
+        spent: impl Iterator<Item = (&'a str, Usage)>,
+    ) -> Option<f64> {
+        let mut sum = None;
+        for (model, usage) in spent {
+            let known = self.0.iter().rfind(|(start, _)| model.starts_with(*start));
+            let (_, price) = known?;
+            sum = Some(sum.unwrap_or(0.0) + price.of(usage));
+        }
+        sum
+    }
+}
+
+impl Price {
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "beyond 2^53 tokens a rounding error is the least of it"
+    )]
+    fn of(self, usage: Usage) -> f64 {
+        let million = |tokens: u64, price: f64| tokens as f64 / 1e6 * price;
+        million(usage.input, self.input)
+            + million(usage.output, self.output)
+            + million(usage.cache_read, self.cache_read)
+            + million(usage.cache_creation, self.cache_creation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usage(input: u64, output: u64, cache_creation: u64) -> Usage {
+        Usage {
+            input,
+            output,
+            cache_creation,
+            ..Usage::default()
+        }
+    }
+
+    #[test]
+    fn an_estimate_agrees_with_what_the_cli_says() {
+        let prices = Prices::default();
+        let cases = [
+            ("claude-opus-5-5", usage(100, 11, 1000), 0.005_62),
+            ("claude-sonnet-5-5", usage(100, 11, 1000), 0.002_81),
+            ("claude-opus-4-8", usage(100, 11, 1000), 0.007_025),
+            ("claude-opus-4-1-20250805", usage(1_000_000, 0, 0), 15.0),
+        ];
+        for (model, usage, cost) in cases {
+            let estimate = prices.estimate([(model, usage)].into_iter());
+            assert!((estimate.expect("known") - cost).abs() < 1e-9, "{model}");
+        }
+    }
+
+    #[test]
+    fn one_unknown_model_makes_the_sum_unknown() {
+        let prices = Prices::default();
+        let spent = [
+            ("claude-opus-5-5", usage(1, 1, 1)),
+            ("gpt-5", usage(1, 1, 1)),
+        ];
+        assert_eq!(prices.estimate(spent.into_iter()), None);
+        assert_eq!(prices.estimate([].into_iter()), None);
+    }
+}

@@ -1,0 +1,116 @@
+//! The results of a run: one a turn, the last one decides.
+
+use cr_event::{Raw, TurnEnd};
+use serde::Serialize;
+
+/// Turns that are listed.
+const LISTED: usize = 10_000;
+/// How much of an error text is worth keeping.
+const ERROR: usize = 16 << 10;
+
+/// All results so far.
+#[derive(Debug, Default)]
+pub(crate) struct Turns {
+    pub(crate) list: Vec<Turn>,
+    pub(crate) results: u64,
+    /// The last result that counts.
+    pub(crate) last: Option<Last>,
+    /// The value asked for by a schema, as it stood in the line.
+    pub(crate) structured: Option<Vec<u8>>,
+    /// Sum of the turns.
+    pub(crate) duration_ms: u64,
+    /// The model spoke after the last result.
+    pub(crate) is_open: bool,
+}
+
+/// One turn in the list.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Turn {
+    pub(crate) subtype: String,
+    pub(crate) is_error: bool,
+    pub(crate) terminal_reason: Option<String>,
+    pub(crate) num_turns: Option<u64>,
+    pub(crate) duration_ms: Option<u64>,
+    pub(crate) cost_usd: Option<f64>,
+    /// Who began it, where nobody typed a prompt.
+    pub(crate) origin: Option<String>,
+}
+
+/// What the deciding result says.
+#[derive(Debug, Default)]
+pub(crate) struct Last {
+    pub(crate) is_error: bool,
+    pub(crate) subtype: String,
+    pub(crate) terminal_reason: Option<String>,
+    pub(crate) api_error_status: Option<u64>,
+    pub(crate) api_error: Option<String>,
+    /// `error` of the synthetic line before it.
+    pub(crate) assistant_error: Option<String>,
+    pub(crate) num_turns: Option<u64>,
+    pub(crate) text: Option<String>,
+    pub(crate) errors: Vec<String>,
+}
+
+impl Turns {
+    /// Notes a result whose turn cost `cost_usd`; of its text, `most` bytes.
+    pub(crate) fn result(&mut self, end: &TurnEnd<'_>, cost_usd: Option<f64>, most: usize) {
+        self.results += 1;
+        self.is_open = false;
+        let turn = turn(end, cost_usd);
+        self.duration_ms = self
+            .duration_ms
+            .saturating_add(turn.duration_ms.unwrap_or(0));
+        if !self.is_afterthought(&turn) {
+            self.last = Some(last(end, &turn, most));
+            let structured = end.line().get("structured_output");
+            if let Some(structured) = structured.filter(|value| !value.is_null()) {
+                self.structured = Some(structured.bytes().to_vec());
+            }
+        }
+        if self.list.len() == LISTED {
+            self.list.remove(0);
+        }
+        self.list.push(turn);
+    }
+
+    /// Some releases end a good run with an empty error.
+    fn is_afterthought(&self, turn: &Turn) -> bool {
+        let good = self.last.as_ref().is_some_and(|last| !last.is_error);
+        good && turn.subtype == "error_during_execution" && turn.num_turns == Some(0)
+    }
+}
+
+fn short(end: &TurnEnd<'_>, key: &str) -> Option<String> {
+    let text = end.line().get(key)?.text()?;
+    Some(text.prefix(100).into_owned())
+}
+
+fn turn(end: &TurnEnd<'_>, cost_usd: Option<f64>) -> Turn {
+    let origin = end.line().at(&["origin", "kind"]).and_then(Raw::text);
+    Turn {
+        subtype: short(end, "subtype").unwrap_or_default(),
+        is_error: end.is_error(),
+        terminal_reason: short(end, "terminal_reason"),
+        num_turns: end.num_turns(),
+        duration_ms: end.number("duration_ms"),
+        cost_usd: cost_usd.map(crate::cost::rounded),
+        origin: origin.map(|kind| kind.prefix(100).into_owned()),
+    }
+}
+
+fn last(end: &TurnEnd<'_>, turn: &Turn, most: usize) -> Last {
+    let errors = end.errors().into_iter().take(1000);
+    Last {
+        is_error: turn.is_error,
+        subtype: turn.subtype.clone(),
+        terminal_reason: turn.terminal_reason.clone(),
+        api_error_status: end.number("api_error_status"),
+        api_error: short(end, "api_error_type").or_else(|| short(end, "api_error")),
+        assistant_error: None,
+        num_turns: turn.num_turns,
+        text: end.text().map(|text| text.prefix(most).into_owned()),
+        errors: errors
+            .map(|error| cr_io::first_chars(&error, ERROR).0.to_owned())
+            .collect(),
+    }
+}

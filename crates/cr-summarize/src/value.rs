@@ -1,0 +1,147 @@
+//! JSON of the agent's on its way into the summary.
+//!
+//! It is written anew and not copied: blanks go, so that the summary stays one
+//! line; secrets are masked; and what a strict reader refuses (half a pair of
+//! surrogates, bytes that are no character, a number beyond all bounds) is
+//! replaced, so that it cannot spoil the whole summary.
+
+use cr_event::{Cursor, Raw};
+use cr_io::Redactor;
+use serde_json::value::RawValue;
+
+/// Containers within containers that are followed; deeper ones become null.
+const DEPTH: usize = 48;
+
+/// `raw` as a value of its own; `None` where it is broken.
+pub(crate) fn rewritten(raw: Raw<'_>, redactor: &Redactor) -> Option<Box<RawValue>> {
+    let mut out = String::with_capacity(raw.bytes().len());
+    write(raw, redactor, 0, &mut out)?;
+    RawValue::from_string(out).ok()
+}
+
+/// The JSON that `text` is, or that its first fenced block holds.
+pub(crate) fn found_in(text: &str, redactor: &Redactor) -> Option<Box<RawValue>> {
+    let parsed = |text: &str| {
+        let text = text.trim();
+        // A scalar is an answer in words.
+        if !text.starts_with(['{', '[']) {
+            return None;
+        }
+        let strict: &RawValue = serde_json::from_str(text).ok()?;
+        let raw = Cursor::new(strict.get().as_bytes()).raw().ok()?;
+        rewritten(raw, redactor)
+    };
+    parsed(text).or_else(|| fenced(text).into_iter().find_map(parsed))
+}
+
+/// What stands between fences marked as JSON. A fence starts a line.
+fn fenced(text: &str) -> Vec<&str> {
+    let mut blocks = Vec::new();
+    let mut open = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let end = at + line.len();
+        let word = line.trim();
+        match open {
+            Some((start, true)) if word.starts_with("```") => {
+                blocks.push(&text[start..at]);
+                open = None;
+            }
+            Some((_, false)) if word == "```" => open = None,
+            Some(_) => {}
+            None => {
+                let label = word
+                    .strip_prefix("```")
+                    .map(|label| label.trim_matches(['`', ' ']));
+                open = label.map(|label| (end, label.eq_ignore_ascii_case("json")));
+            }
+        }
+        at = end;
+    }
+    if let Some((start, true)) = open {
+        blocks.push(&text[start..]);
+    }
+    blocks
+}
+
+fn write(raw: Raw<'_>, redactor: &Redactor, depth: usize, out: &mut String) -> Option<()> {
+    match raw.bytes().first()? {
+        b'{' | b'[' if depth == DEPTH => out.push_str("null"),
+        b'{' => {
+            out.push('{');
+            for (i, (key, value)) in raw.fields().into_iter().enumerate() {
+                out.push_str(if i > 0 { "," } else { "" });
+                quote(&redactor.redact(&key.decode()), out)?;
+                out.push(':');
+                write(value, redactor, depth + 1, out)?;
+            }
+            out.push('}');
+        }
+        b'[' => {
+            out.push('[');
+            for (i, item) in raw.items().into_iter().enumerate() {
+                out.push_str(if i > 0 { "," } else { "" });
+                write(item, redactor, depth + 1, out)?;
+            }
+            out.push(']');
+        }
+        b'"' => quote(&redactor.redact(&raw.text()?.decode()), out)?,
+        b't' | b'f' => out.push_str(if raw.bool()? { "true" } else { "false" }),
+        _ if raw.f64().is_some() => out.push_str(std::str::from_utf8(raw.bytes()).ok()?),
+        _ => out.push_str("null"),
+    }
+    Some(())
+}
+
+fn quote(text: &str, out: &mut String) -> Option<()> {
+    out.push_str(&serde_json::to_string(text).ok()?);
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_one_line_that_a_strict_reader_takes() {
+        let deep = "[".repeat(100) + &"]".repeat(100);
+        let kept = "[".repeat(DEPTH) + "null" + &"]".repeat(DEPTH);
+        #[rustfmt::skip]
+        let cases: &[(&str, &str)] = &[
+            ("{ \"a\" :\n [1, 2.50 , true,null] }", r#"{"a":[1,2.50,true,null]}"#),
+            (r#""\ud800x""#, "\"\u{fffd}x\""),
+            ("[1e400,-1]", "[null,-1]"),
+            (r#"{"a":1,"a":2}"#, r#"{"a":1,"a":2}"#),
+            ("\"sk-ant-api03-0123456789abcdef\"", "\"[REDACTED:anthropic-key]\""),
+            (&deep, &kept),
+        ];
+        let redactor = Redactor::from_vars([]);
+        for (raw, written) in cases {
+            let raw = Cursor::new(raw.as_bytes()).raw().expect("whole");
+            let value = rewritten(raw, &redactor).expect("a value");
+            assert_eq!(value.get(), *written);
+            let strict: Result<serde_json::Value, _> = serde_json::from_str(value.get());
+            assert!(strict.is_ok(), "{written}");
+        }
+    }
+
+    #[test]
+    fn json_is_found_in_an_answer() {
+        #[rustfmt::skip]
+        let cases: &[(&str, Option<&str>)] = &[
+            ("{\"a\": 1}", Some(r#"{"a":1}"#)),
+            ("Done:\n```json\n{\"a\":1}\n```\nand more", Some(r#"{"a":1}"#)),
+            ("```json\r\n{\"a\":1}\r\n```", Some(r#"{"a":1}"#)),
+            ("```JSON\n[1]", Some("[1]")),
+            ("```json\n{bad}\n```\n```json\n{\"b\":2}\n```", Some(r#"{"b":2}"#)),
+            ("```ts\n```json\n{\"x\":1}\n```\n```json\n{\"b\":2}\n```", Some(r#"{"b":2}"#)),
+            ("no json", None),
+            ("42", None),
+            ("```json\n```", None),
+        ];
+        for (text, found) in cases {
+            let value = found_in(text, &Redactor::none());
+            assert_eq!(value.as_ref().map(|value| value.get()), *found, "{text}");
+        }
+    }
+}

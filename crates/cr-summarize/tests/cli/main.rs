@@ -1,0 +1,6 @@
+//! The tool as a process, on recordings and on what nobody would record.
+
+#![allow(missing_docs, reason = "an integration test is a crate of its own")]
+
+mod expected;
+mod tool;
