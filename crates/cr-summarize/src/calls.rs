@@ -74,9 +74,14 @@ impl Calls {
         *self.tools.entry(name.to_owned()).or_default() += 1;
     }
 
+    /// Whether the result of a tool would answer anything.
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.requests.is_empty() || self.asked.is_some()
+    }
+
     /// A result of a tool is there.
     pub(crate) fn answered(&mut self, id: &[u8], is_error: bool) {
-        if self.requests.is_empty() && self.asked.is_none() {
+        if !self.is_waiting() {
             return;
         }
         let id = key(&[id]);

@@ -7,6 +7,11 @@ use cr_io::{Line, Lines};
 use crate::document::Documents;
 use crate::sessions::{Sessions, is_piece};
 
+/// Lines of this size and more are held only if they must be. At most the size
+/// at which [`Lines`] no longer lends a line at once, or it would matter how
+/// the input is cut into reads.
+const LARGE: usize = 64 << 10;
+
 /// Reads `input` to its end; no line or document over `limit` bytes is held.
 pub(crate) fn read(input: impl Read, limit: usize, sessions: &mut Sessions) -> io::Result<()> {
     let mut lines = Lines::new(input).limit(limit);
@@ -29,19 +34,20 @@ fn each(
                 documents.oversize(sessions);
             }
             Line::Whole(line) | Line::Torn(line) => {
-                if documents.is_lines() && is_piece(line) {
-                    sessions.piece(lines.is_object());
+                let is_large = line.len() >= LARGE && sessions.can_pass(line);
+                if documents.is_lines() && (is_piece(line) || is_large) {
+                    sessions.pass(lines.is_object());
                 } else {
                     documents.line(line, sessions);
                 }
             }
-            Line::Long(head) if documents.is_lines() && is_piece(head) => {
+            Line::Long(head) if documents.is_lines() && sessions.can_pass(head) => {
                 let mut length = 0;
                 lines.pass(|part| length += part.len())?;
                 if length > limit {
                     documents.oversize(sessions);
                 } else {
-                    sessions.piece(lines.is_object());
+                    sessions.pass(lines.is_object());
                 }
             }
             Line::Long(_) => match lines.whole()? {
@@ -54,4 +60,105 @@ fn each(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::summary_of;
+
+    /// Gives `step` bytes at a time, and an interruption before each.
+    struct Trickle<'a> {
+        bytes: &'a [u8],
+        step: usize,
+        interrupted: bool,
+    }
+
+    impl Read for Trickle<'_> {
+        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+            self.interrupted = !self.interrupted;
+            if self.interrupted {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let n = self.step.min(self.bytes.len()).min(buf.len());
+            buf[..n].copy_from_slice(&self.bytes[..n]);
+            self.bytes = &self.bytes[n..];
+            Ok(n)
+        }
+    }
+
+    fn trickled(bytes: &[u8], step: usize) -> String {
+        summary_of(Trickle {
+            bytes,
+            step,
+            interrupted: false,
+        })
+    }
+
+    fn capture(name: &str) -> Vec<u8> {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/captures");
+        std::fs::read(format!("{root}/{name}.ndjson")).expect("a capture")
+    }
+
+    #[test]
+    fn a1_the_same_bytes_give_the_same_summary_however_they_are_cut() {
+        let names = [
+            "01-simple",
+            "02-tools",
+            "08-json-verbose",
+            "11-partial",
+            "20-big",
+        ];
+        for name in names {
+            let bytes = capture(name);
+            let expected = summary_of(&bytes[..]);
+            let steps: &[usize] = match bytes.len() {
+                ..100_000 => &[1, 2, 63, 64, 65, 4096],
+                _ => &[4095, 65_537],
+            };
+            for &step in steps {
+                assert_eq!(trickled(&bytes, step), expected, "{name}: {step}");
+            }
+        }
+    }
+
+    #[test]
+    fn a1_every_cut_of_a_stream_in_two_reads_gives_the_same_summary() {
+        let bytes = capture("01-simple");
+        let expected = summary_of(&bytes[..]);
+        for at in 0..bytes.len() {
+            let (head, tail) = bytes.split_at(at);
+            assert_eq!(summary_of(head.chain(tail)), expected, "{at}");
+        }
+    }
+
+    #[test]
+    fn every_beginning_of_a_stream_is_summed_up() {
+        let bytes = capture("01-simple");
+        let whole = bytes.trim_ascii_end().len();
+        for at in 0..bytes.len() {
+            let summary = summary_of(&bytes[..at]);
+            let is_success = summary.contains(r#""outcome":"success""#);
+            assert_eq!(is_success, at >= whole, "{at}: {summary}");
+        }
+    }
+
+    #[test]
+    fn a1_a_large_line_is_counted_the_same_whole_or_in_pieces() {
+        for length in [LARGE - 40, LARGE, 2 * LARGE - 40, 2 * LARGE, 5 * LARGE] {
+            let text = "x".repeat(length);
+            let line = format!(
+                r#"{{"type":"user","message":{{"content":"{text}"}},"timestamp":"2026-01-01T00:00:00Z"}}"#
+            );
+            let bytes = format!("{{\"type\":\"x\"}}\n{line}\n{line}\n{{\"type\":\"y\"}}\n");
+            let expected = summary_of(bytes.as_bytes());
+            for step in [1000, 4096, LARGE + 1, usize::MAX] {
+                assert_eq!(
+                    trickled(bytes.as_bytes(), step),
+                    expected,
+                    "{length}: {step}"
+                );
+            }
+        }
+    }
 }

@@ -55,8 +55,15 @@ impl Sessions {
         self.current.take(&event);
     }
 
-    /// Counts a piece of a block.
-    pub(crate) fn piece(&mut self, is_whole: bool) {
+    /// Whether a large line that begins with `head` is better not held. A
+    /// tool's result tells only the time, unless somebody waits for it.
+    pub(crate) fn can_pass(&self, head: &[u8]) -> bool {
+        let is_user = Kind::of_head(head) == Some(Kind::User);
+        is_piece(head) || (is_user && !self.apart && !self.current.calls.is_waiting())
+    }
+
+    /// Counts a line that was not looked into.
+    pub(crate) fn pass(&mut self, is_whole: bool) {
         self.current.count(if is_whole {
             Fate::Ignored
         } else {
