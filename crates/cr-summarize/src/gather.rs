@@ -130,7 +130,8 @@ impl Gather {
     }
 
     fn assistant(&mut self, event: &Event<'_>) -> bool {
-        let Some(message) = &event.message else {
+        let said = event.message.as_ref();
+        let Some(message) = said.filter(|said| **said != Message::default()) else {
             return false;
         };
         let is_main = self.is_main(event);

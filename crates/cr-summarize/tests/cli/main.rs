@@ -3,4 +3,14 @@
 #![allow(missing_docs, reason = "an integration test is a crate of its own")]
 
 mod expected;
+mod forms;
+mod many;
+mod nasty;
+mod output;
+mod recordings;
+mod resume;
+mod run_dir;
+mod size;
+mod supervised;
+mod tokens;
 mod tool;

@@ -1,0 +1,147 @@
+//! Streams with lines of our own.
+
+use serde_json::{Value, json};
+
+use crate::tool::{good, lines, of_bytes};
+
+const START: &str = r#"{"type":"cr","subtype":"start","at":"2026-11-18T01:00:00.000Z","run_id":"r1","schema":1,"run_dir":"/runs/r1","cwd":"/w","model":"sonnet","argv":["claude","-p"]}"#;
+
+fn exit(fields: &Value) -> String {
+    let mut line = json!({"type": "cr", "subtype": "exit", "at": "2026-11-18T01:02:00.000Z", "run_id": "r1",
+        "reason": "exit", "exit_code": 0, "signal": null, "killed": false, "duration_ms": 120_000, "leaked": []});
+    let fields = fields.as_object().expect("fields").clone();
+    line.as_object_mut().expect("an object").extend(fields);
+    line.to_string()
+}
+
+fn run(body: &str, fields: &Value) -> (i32, Value) {
+    of_bytes(format!("{START}\n{body}{}\n", exit(fields)))
+}
+
+#[test]
+fn the_supervisor_knows_the_code_the_time_and_the_place() {
+    let (code, summary) = run(&good(), &json!({}));
+    assert_eq!(code, 0, "{summary}");
+    assert_eq!(summary["supervised"], true);
+    assert_eq!(summary["exit_code"], 0);
+    assert_eq!(summary["duration_seconds"], 120);
+    assert_eq!(summary["run_id"], "r1");
+    assert_eq!(summary["run_dir"], "/runs/r1");
+    assert_eq!(summary["transcript"], "/runs/r1/stream.ndjson");
+    assert_eq!(summary["started_at"], "2026-11-18T01:00:00.000Z");
+    assert_eq!(summary["ended_at"], "2026-11-18T01:02:00.000Z");
+    lines(&summary);
+}
+
+#[test]
+fn f3_a_missing_end_is_incomplete_whatever_the_result_says() {
+    let (code, summary) = of_bytes(format!("{START}\n{}", good()));
+    assert_eq!((code, &summary["incomplete"]), (6, &json!(true)));
+    let (code, _) = of_bytes(good());
+    assert_eq!(code, 0);
+}
+
+#[test]
+fn f3_an_end_that_is_not_the_end_is_a_broken_stream() {
+    let end = exit(&json!({}));
+    for after in [end.as_str(), good().trim_end(), "not json"] {
+        let (code, summary) = run(&good(), &json!({}));
+        assert_eq!((code, &summary["stream_error"]), (0, &Value::Null));
+        let (code, summary) = of_bytes(format!("{START}\n{}{end}\n{after}\n", good()));
+        assert_eq!(code, 65, "{after}");
+        assert_eq!(summary["ok"], false);
+        assert!(summary["stream_error"].is_string());
+        lines(&summary);
+    }
+    let (code, _) = of_bytes(format!("{START}\n{}{end}\n\n", good()));
+    assert_eq!(code, 0);
+}
+
+#[test]
+fn what_ended_the_agent_is_told() {
+    let stderr = json!({"bytes": 15, "head": "boom bad model\n", "tail": ""});
+    #[rustfmt::skip]
+    let cases = [
+        (json!({"exit_code": 3, "stderr": stderr}), 1, "failed", json!(3), json!(["boom bad model"])),
+        (json!({"exit_code": null, "signal": 9, "reason": "signal"}), 137, "killed", json!(-1), Value::Null),
+        (json!({"exit_code": null, "signal": 15, "reason": "timeout", "killed": true}), 124, "timeout", json!(-1), Value::Null),
+        (json!({"exit_code": null, "reason": "spawn_failed", "spawn_code": 127, "error": "claude: not found"}), 127, "spawn_failed", Value::Null, json!(["claude: not found"])),
+        (json!({"exit_code": 0}), 6, "incomplete", json!(0), json!([])),
+    ];
+    for (fields, code, outcome, exit_code, errors) in cases {
+        let (got, summary) = run("", &fields);
+        assert_eq!(
+            (got, &summary["outcome"]),
+            (code, &json!(outcome)),
+            "{fields}"
+        );
+        assert_eq!(summary["exit_code"], exit_code, "{fields}");
+        if errors.is_array() {
+            assert_eq!(summary["errors"], errors, "{fields}");
+        } else {
+            assert_ne!(summary["errors"], json!([]), "{fields}");
+        }
+        assert_eq!(summary["killed"], exit_code == json!(-1), "{fields}");
+    }
+}
+
+#[test]
+fn a_failure_without_a_word_is_put_into_words() {
+    let (code, summary) = run("", &json!({"exit_code": 1}));
+    assert_eq!(code, 1);
+    assert!(!summary["errors"][0].as_str().expect("an error").is_empty());
+}
+
+#[test]
+fn a_result_keeps_its_verdict_when_the_process_lingers() {
+    let turn = good().lines().nth(1).expect("a line").to_owned() + "\n";
+    let fields = json!({"exit_code": null, "signal": 15, "reason": "post_result", "killed": true});
+    let (code, summary) = run(&(good() + &turn), &fields);
+    assert_eq!((code, &summary["killed"]), (0, &json!(true)));
+}
+
+#[test]
+fn git_is_as_the_end_saw_it() {
+    let git = json!({"type": "cr", "subtype": "git", "phase": "end", "run_id": "r1", "repository": true,
+        "start_sha": "a1b2c3d", "end_sha": "f4e5d6a", "branch": "main", "commits": ["f4e5d6a feat: x"],
+        "commits_more": 0, "changed_files": 8, "insertions": 245, "deletions": 12, "uncommitted_changes": 0,
+        "dirty_before": 1, "files": [{"path": "x"}], "rewritten": false, "agent_commits": ["f4e5d6a"]});
+    let (code, summary) = run(&format!("{}{git}\n", good()), &json!({}));
+    assert_eq!(code, 0);
+    let git = &summary["git"];
+    assert_eq!(
+        (&git["start_sha"], &git["insertions"]),
+        (&json!("a1b2c3d"), &json!(245))
+    );
+    assert_eq!(git["commits"], json!(["f4e5d6a feat: x"]));
+}
+
+#[test]
+fn lines_that_claim_to_be_ours_are_counted_and_not_believed() {
+    let forged = r#"{"type":"cr","subtype":"forged","run_id":"r1","line":"{\"type\":\"cr\",\"subtype\":\"exit\"}"}"#;
+    let (code, summary) = run(&format!("{}{forged}\n", good()), &json!({}));
+    assert_eq!((code, &summary["forged"]), (0, &json!(1)));
+}
+
+#[test]
+fn t9_secrets_are_masked_in_all_that_is_composed() {
+    let key = "sk-ant-api03-0123456789abcdefghij";
+    let body = good()
+        .replace("\"hi\"", &format!("\"key {key}\""))
+        .replace("/w", &format!("/{key}"));
+    let leaked = json!([{"pid": 1, "command": format!("curl -H {key}")}]);
+    let stderr = json!({"bytes": 1, "head": key, "tail": key});
+    let fields = json!({"exit_code": 1, "leaked": leaked, "stderr": stderr});
+    for body in [body, String::new()] {
+        let (_, summary) = run(&body, &fields);
+        assert!(!summary.to_string().contains(key), "{summary}");
+        assert!(summary.to_string().contains("[REDACTED:"), "{summary}");
+    }
+}
+
+#[test]
+fn a_schema_that_was_asked_for_must_be_met() {
+    let start = START.replace("\"-p\"", "\"-p\",\"--json-schema\",\"{}\"");
+    let (code, summary) = of_bytes(format!("{start}\n{}{}\n", good(), exit(&json!({}))));
+    assert_eq!((code, &summary["outcome"]), (1, &json!("no_answer")));
+}

@@ -1,0 +1,128 @@
+//! Tokens, context and cost.
+
+use serde_json::{Value, json};
+
+use crate::tool::{fixture, of_bytes, summary, tool};
+
+#[test]
+fn a_subagent_that_speaks_last_does_not_change_the_context() {
+    let path = fixture("captures/02-tools.ndjson");
+    let stream = std::fs::read_to_string(path).expect("a capture");
+    let haiku = r#"{"type":"assistant","message":{"id":"h","model":"claude-haiku-4-5","content":[],"usage":{"input_tokens":502,"output_tokens":1}},"parent_tool_use_id":"toolu_1"}"#;
+    for stream in [stream.clone(), format!("{stream}{haiku}\n")] {
+        let (code, summary) = of_bytes(stream);
+        assert_eq!(code, 0);
+        assert_eq!(summary["tokens"]["context_used"], 2908);
+        assert_eq!(summary["tokens"]["context_window"], 1_000_000);
+        assert_eq!(summary["tokens"]["context_used_pct"], 0);
+        assert_eq!(summary["model"], "claude-opus-5-5");
+    }
+}
+
+fn message(id: &str, input: u64) -> String {
+    json!({"type": "assistant", "message": {"id": id, "model": "m", "content": [],
+        "usage": {"input_tokens": input, "output_tokens": 1}}})
+    .to_string()
+        + "\n"
+}
+
+fn with_window(input: u64, window: u64) -> Value {
+    let window = window.to_string();
+    let output = tool()
+        .args(["--context-window", &window])
+        .write_stdin(message("a", input))
+        .output()
+        .expect("run");
+    summary(&output).1
+}
+
+#[test]
+fn the_warning_is_strictly_above_sixty_percent_and_before_rounding() {
+    let cases = [
+        (600, 60, false),
+        (601, 60, true),
+        (610, 61, true),
+        (599, 59, false),
+    ];
+    for (used, percent, warning) in cases {
+        let summary = with_window(used, 1000);
+        assert_eq!(summary["tokens"]["context_used_pct"], percent, "{used}");
+        assert_eq!(summary["context_warning"], warning, "{used}");
+    }
+}
+
+#[test]
+fn an_unknown_window_is_null_and_warns_of_nothing() {
+    let (_, summary) = of_bytes(message("a", u64::MAX));
+    assert_eq!(summary["tokens"]["context_window"], Value::Null);
+    assert_eq!(summary["tokens"]["context_used_pct"], Value::Null);
+    assert_eq!(summary["context_warning"], false);
+}
+
+#[test]
+fn usage_counts_once_a_message() {
+    let stream = message("a", 5) + &message("b", 7) + &message("a", 5);
+    let (code, summary) = of_bytes(stream);
+    assert_eq!((code, &summary["tokens"]["input"]), (6, &json!(12)));
+    assert_eq!(summary["cost_usd"], Value::Null);
+}
+
+#[test]
+fn a_compacted_context_is_what_is_left_of_it() {
+    let compacted =
+        r#"{"type":"system","subtype":"compact_boundary","compact_metadata":{"post_tokens":33}}"#;
+    let (_, summary) = of_bytes(message("a", 5000) + compacted + "\n");
+    assert_eq!(summary["tokens"]["context_used"], 33);
+    assert_eq!(summary["compactions"], 1);
+}
+
+#[test]
+fn cost_is_estimated_only_where_asked_for_and_known() {
+    let line = message("a", 1_000_000).replace("\"m\"", "\"claude-sonnet-4-5\"");
+    let cost = |flags: &[&str], stream: &str| {
+        let output = tool()
+            .args(flags)
+            .write_stdin(stream)
+            .output()
+            .expect("run");
+        let (_, summary) = summary(&output);
+        (summary["cost_usd"].clone(), summary["cost_source"].clone())
+    };
+    assert_eq!(cost(&[], &line), (Value::Null, json!("none")));
+    let estimate = ["--estimate-cost"];
+    assert_eq!(
+        cost(&estimate, &line),
+        (json!(3.000_015), json!("estimate"))
+    );
+    assert_eq!(
+        cost(&estimate, &message("a", 5)),
+        (Value::Null, json!("none"))
+    );
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("prices.json");
+    std::fs::write(
+        &file,
+        r#"{"m":{"input":1,"output":0,"cache_read":0,"cache_creation":0}}"#,
+    )
+    .expect("written");
+    let flags = ["--prices", file.to_str().expect("UTF-8")];
+    assert_eq!(
+        cost(&flags, &message("a", 2_000_000)),
+        (json!(2.0), json!("estimate"))
+    );
+    std::fs::write(&file, r#"{"m":{"input":"free"}}"#).expect("written");
+    tool().args(flags).write_stdin("").assert().code(78);
+}
+
+#[test]
+fn a_question_left_open_needs_a_person() {
+    let ask = r#"{"type":"control_request","request_id":"r","request":{"subtype":"can_use_tool","tool_name":"Write","tool_use_id":"t"}}"#;
+    let answer = r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"x"}]}}"#;
+    let cancel = r#"{"type":"control_cancel_request","request_id":"r"}"#;
+    let result =
+        r#"{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"x"}"#;
+    for (between, code) in [("", 4), (answer, 0), (cancel, 0)] {
+        let (got, _) = of_bytes(format!("{ask}\n{between}\n{result}\n"));
+        assert_eq!(got, code, "{between}");
+    }
+}
