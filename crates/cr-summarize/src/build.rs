@@ -11,7 +11,7 @@ use crate::gather::{Gather, LogEnd};
 use crate::ours::{Ended, Git};
 use crate::prices::Prices;
 use crate::resume::resume;
-use crate::summary::{Denial, Retry, SCHEMA, Summary, Tokens, Tools};
+use crate::summary::{Denial, Limit, Retry, SCHEMA, Summary, Tokens, Tools};
 use crate::value::{found_in, rewritten};
 
 /// Lines of standard error that are worth repeating.
@@ -238,9 +238,15 @@ fn ending(summary: &mut Summary, gather: &Gather, terms: &Terms) {
         summary.signal = exit.signal.or(exit.interrupted_by);
         let leaked = exit.leaked.iter().filter_map(|item| terms.value(item));
         summary.leaked = leaked.collect();
+        let listed = summary.leaked.len() as u64;
+        summary.totals.leaked_total = exit.leaked_total.filter(|total| *total > listed);
     }
-    let limit = gather.ours.limit.as_deref();
-    summary.limit = limit.and_then(|line| terms.value(line));
+    summary.limit = gather.ours.limit.as_ref().map(|limit| Limit {
+        clock: terms.mask(&limit.clock),
+        elapsed_ms: limit.elapsed_ms,
+        action: terms.mask(&limit.action),
+        doing: limit.doing.as_deref().and_then(|doing| terms.value(doing)),
+    });
     if let Some(last) = &gather.turns.last {
         summary.num_turns = last.num_turns;
         summary.subtype = terms.masked(Some(&last.subtype));

@@ -110,7 +110,12 @@ impl Fit {
     fn values(&mut self, summary: &mut Summary) {
         self.value("json", &mut summary.json);
         self.value("structured_output", &mut summary.structured_output);
-        self.value("limit", &mut summary.limit);
+        if let Some(limit) = &mut summary.limit {
+            self.value("limit", &mut limit.doing);
+            let Limits { item, .. } = self.limits;
+            self.text("limit", &mut limit.clock, (item, item));
+            self.text("limit", &mut limit.action, (item, item));
+        }
     }
 
     fn lists(&mut self, summary: &mut Summary) {

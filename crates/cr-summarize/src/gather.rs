@@ -1,6 +1,6 @@
 //! What is known of a run while its lines go by.
 
-use cr_event::{Block, Content, Cursor, Event, Kind, Message, Raw, TurnEnd, Usage};
+use cr_event::{Block, Content, Event, Kind, Message, Raw, TurnEnd, Usage};
 use cr_verdict::RateLimit;
 use jiff::Timestamp;
 
@@ -143,7 +143,7 @@ impl Gather {
         }
         let id = message.id.map(|id| key(&[id.bytes()]));
         let model = message.model.unwrap_or_default().prefix(256);
-        if let Some(usage) = message.usage {
+        if let Some(usage) = message.usage() {
             self.spend.message(id, &model, usage);
             if is_main {
                 let is_final = event.is_log || message.stop_reason.is_some();
@@ -237,7 +237,7 @@ impl Gather {
         else {
             return false;
         };
-        let usage = Usage::parse(&mut Cursor::new(usage.bytes())).unwrap_or_default();
+        let usage = Usage::of(usage);
         self.spend.correct(id, usage);
         if self.is_main(event) {
             self.context.over(id, usage.output);

@@ -4,11 +4,11 @@
 //! everything; `build` makes the summary of it and asks `cr-verdict` for the
 //! verdict; `fit` cuts it down to four kilobytes.
 
-use std::io::{self, ErrorKind, IsTerminal, Write};
-use std::path::PathBuf;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 
-use anyhow::Context;
-use cr_io::{Exit, Input, Out, Redactor, message};
+use cr_io::{Exit, Input, Out, Redactor, message, read_failure};
+use cr_run::RunDir;
 
 mod about;
 mod background;
@@ -25,7 +25,6 @@ mod ours;
 mod prices;
 mod reading;
 mod recent;
-mod record;
 mod resume;
 mod sessions;
 mod source;
@@ -203,18 +202,12 @@ impl<W: Write> Report<'_, W> {
     }
 
     fn read(&self, input: &Input, sessions: &mut Sessions) -> anyhow::Result<()> {
-        let opened = input.open()?;
-        let name = || match input {
-            Input::Stdin => "standard input".to_owned(),
-            Input::File(path) => path.display().to_string(),
-        };
-        match reading::read(opened, self.args.max_line, sessions) {
-            // Reading gives this only for a reader of ours that left.
-            Err(err) if err.kind() == ErrorKind::BrokenPipe => {
-                Err(anyhow::Error::from(err).context(Exit::Gone))
-            }
-            read => read.with_context(name).context(Exit::Io),
+        let mut opened = input.open()?;
+        reading::read(&mut opened, self.args.max_line, sessions).map_err(read_failure)?;
+        if opened.was_cut_short() {
+            sessions.cut();
         }
+        Ok(())
     }
 
     fn name(&self, input: &Input, summary: &mut Summary) {
@@ -237,7 +230,7 @@ impl<W: Write> Report<'_, W> {
         if let Some(dir) = &self.args.run_dir {
             summary.recorded = Some(true);
             // The run is over, and its verdict stands without the file.
-            if let Err(err) = record::record(dir, &summary.line()) {
+            if let Err(err) = record(dir, &summary.line()) {
                 note(notes, &err);
                 summary.recorded = Some(false);
             }
@@ -249,6 +242,12 @@ impl<W: Write> Report<'_, W> {
         };
         self.out.line(text.as_bytes())
     }
+}
+
+/// Leaves `line` as `summary.json` in `dir`: whole or not at all, and for its
+/// owner alone.
+fn record(dir: &Path, line: &str) -> anyhow::Result<()> {
+    RunDir::at(dir)?.write("summary.json", format!("{line}\n").as_bytes())
 }
 
 /// Reads `input` as a whole; for tests that cut it into pieces.

@@ -22,7 +22,7 @@ pub(crate) struct Ours {
     pub(crate) exit: Option<Ended>,
     pub(crate) git: Option<Git>,
     /// The clock that ran out last, and what it found the agent doing.
-    pub(crate) limit: Option<Vec<u8>>,
+    pub(crate) limit: Option<Limit>,
     /// Lines of the agent's that claimed to be ours.
     pub(crate) forged: u64,
     /// What is wrong with the order of our own lines.
@@ -44,6 +44,17 @@ pub(crate) struct Ended {
     pub(crate) error: Option<String>,
     pub(crate) stderr: String,
     pub(crate) leaked: Vec<Vec<u8>>,
+    pub(crate) leaked_total: Option<u64>,
+}
+
+/// The `cr/limit` line: a clock ran out.
+#[derive(Clone, Debug)]
+pub(crate) struct Limit {
+    pub(crate) clock: String,
+    pub(crate) elapsed_ms: Option<u64>,
+    pub(crate) action: String,
+    /// What the agent was about, as it stood in the line.
+    pub(crate) doing: Option<Vec<u8>>,
 }
 
 /// What happened in the repository, as `cr-git` tells it.
@@ -53,8 +64,8 @@ pub(crate) struct Git {
     pub(crate) start_sha: Option<String>,
     pub(crate) end_sha: Option<String>,
     pub(crate) commits: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) commits_more: Option<u64>,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) commits_more: u64,
     pub(crate) changed_files: Option<u64>,
     pub(crate) insertions: Option<u64>,
     pub(crate) deletions: Option<u64>,
@@ -62,6 +73,7 @@ pub(crate) struct Git {
     pub(crate) branch: Option<String>,
     pub(crate) dirty_before: Option<u64>,
     pub(crate) rewritten: Option<bool>,
+    pub(crate) rewound: Option<bool>,
     pub(crate) agent_commits: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
@@ -89,7 +101,7 @@ impl Ours {
             "git" if line.string("phase").as_deref() == Some("end") => {
                 self.git = serde_json::from_slice(line.bytes()).ok();
             }
-            "limit" => self.limit = Some(line.bytes().to_vec()),
+            "limit" => self.limit = Some(limit(line)),
             "forged" => self.forged += 1,
             "oversize" => return Fate::Oversize,
             _ => return Fate::Ignored,
@@ -100,7 +112,6 @@ impl Ours {
     fn start(&mut self, line: Raw<'_>) {
         let text = |key| line.string(key).map(std::borrow::Cow::into_owned);
         self.run_dir = text("run_dir");
-        self.recorded = line.get("recorded").and_then(Raw::bool);
         self.cwd = text("cwd");
         self.model = text("model");
         let argv = line.get("argv").map(Raw::items).unwrap_or_default();
@@ -119,6 +130,7 @@ impl Ours {
             self.disorder = Some("there is more than one cr/exit line");
             return;
         }
+        self.recorded = line.get("recorded").and_then(Raw::bool);
         let number = |key| line.get(key).and_then(whole);
         let flag = |key| line.get(key).and_then(Raw::bool) == Some(true);
         let leaked = line.get("leaked").map(Raw::items).unwrap_or_default();
@@ -144,6 +156,7 @@ impl Ours {
             torn_tail: flag("torn_tail"),
             error: line.string("error").map(std::borrow::Cow::into_owned),
             stderr,
+            leaked_total: line.get("leaked_total").and_then(Raw::u64),
             leaked: leaked
                 .iter()
                 .take(1000)
@@ -151,6 +164,22 @@ impl Ours {
                 .collect(),
         });
     }
+}
+
+fn limit(line: Raw<'_>) -> Limit {
+    let text = |key| line.get(key).and_then(Raw::text);
+    let short = |key| text(key).unwrap_or_default().prefix(100).into_owned();
+    Limit {
+        clock: short("clock"),
+        elapsed_ms: line.get("elapsed_ms").and_then(Raw::u64),
+        action: short("action"),
+        doing: line.get("doing").map(|doing| doing.bytes().to_vec()),
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A small number, negative ones included.

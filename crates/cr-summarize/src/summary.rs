@@ -54,7 +54,7 @@ pub(crate) struct Summary {
     pub(crate) reason: Option<String>,
     pub(crate) signal: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) limit: Option<Box<RawValue>>,
+    pub(crate) limit: Option<Limit>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) torn_tail: bool,
     pub(crate) leaked: Vec<Box<RawValue>>,
@@ -106,6 +106,15 @@ pub(crate) struct Retry {
     pub(crate) retryable: bool,
     pub(crate) action: &'static str,
     pub(crate) at: Option<String>,
+}
+
+/// A clock that ran out.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Limit {
+    pub(crate) clock: String,
+    pub(crate) elapsed_ms: Option<u64>,
+    pub(crate) action: String,
+    pub(crate) doing: Option<Box<RawValue>>,
 }
 
 /// A call that was denied.

@@ -60,7 +60,14 @@ fn t8_a_trap_is_refused_and_the_verdict_stands() {
     let link = dir.path().join("link");
     symlink(dir.path(), &link).expect("linked");
 
-    for trap in [&linked, &open, &link, &dir.path().join("missing"), &victim] {
+    let (_, summary, _) = run(&linked);
+    assert_eq!(
+        summary["recorded"], true,
+        "the link is replaced, not followed"
+    );
+    assert_eq!(fs::read(&victim).expect("read"), b"untouched");
+
+    for trap in [&open, &link, &victim] {
         let (code, summary, notes) = run(trap);
         assert_eq!(
             (code, &summary["recorded"]),
