@@ -14,6 +14,7 @@ pub(crate) struct Background {
 
 /// A shell or an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(clippy::struct_field_names, reason = "the names of the fields printed")]
 pub(crate) struct Task {
     pub(crate) task_id: String,
     pub(crate) task_type: Option<String>,

@@ -115,7 +115,9 @@ impl Documents {
         });
         let has_objects = items.iter().any(|item| item.first() == Some(&b'{'));
         if walked == Ok(true) && has_objects {
-            items.into_iter().for_each(|item| sessions.line(item));
+            for item in items {
+                sessions.line(item);
+            }
         } else {
             lines(&held, sessions);
         }
@@ -132,12 +134,17 @@ impl Documents {
 }
 
 fn lines(held: &[u8], sessions: &mut Sessions) {
-    held.split(|&b| b == b'\n')
-        .for_each(|line| sessions.line(line));
+    for line in held.split(|&b| b == b'\n') {
+        sessions.line(line);
+    }
 }
 
 /// Whether a document is whole, by its brackets.
 #[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the state of a small machine, each bit of it on its own"
+)]
 struct Brackets {
     depth: u64,
     in_string: bool,

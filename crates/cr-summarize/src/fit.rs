@@ -41,7 +41,7 @@ const LEVELS: [Limits; 7] = [
 ];
 
 /// Cuts `summary` down until its line fits.
-pub(crate) fn fit(summary: Summary) -> Summary {
+pub(crate) fn fit(summary: &Summary) -> Summary {
     let mut fitted = summary.clone();
     for limits in LEVELS {
         fitted = Fit::new(summary.clone(), limits).cut();
@@ -290,8 +290,7 @@ fn printed(text: &str) -> usize {
 fn printed_char(c: char) -> usize {
     match c {
         '"' | '\\' | '\n' | '\r' | '\t' => 2,
-        '\0'..='\x1f' | '\x7f'..='\u{9f}' => 6,
-        '\u{61c}' | '\u{200e}'..='\u{206f}' | '\u{feff}' => 6,
+        '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{61c}' | '\u{200e}'..='\u{206f}' | '\u{feff}' => 6,
         c => c.len_utf8(),
     }
 }

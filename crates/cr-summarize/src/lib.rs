@@ -18,6 +18,7 @@ mod context;
 mod cost;
 mod counts;
 mod document;
+mod evidence;
 mod fit;
 mod gather;
 mod help;
@@ -85,7 +86,7 @@ pub struct Args {
     pub estimate_cost: bool,
 
     /// Estimate by the prices in this file, in dollars for a million tokens:
-    /// {"MODEL": {"input": 3, "output": 15, "cache_read": 0.3, "cache_creation": 3.75}}
+    /// `{"MODEL": {"input": 3, "output": 15, "cache_read": 0.3, "cache_creation": 3.75}}`
     #[arg(long, value_name = "FILE")]
     pub prices: Option<PathBuf>,
 
@@ -225,7 +226,7 @@ impl<W: Write> Report<'_, W> {
         let mut summary = if self.args.full {
             summary
         } else {
-            fit::fit(summary)
+            fit::fit(&summary)
         };
         if let Some(dir) = &self.args.run_dir {
             summary.recorded = Some(true);
@@ -261,5 +262,5 @@ fn summary_of(input: impl io::Read) -> String {
         redactor: Redactor::none(),
     };
     let gathered = sessions.finish();
-    fit::fit(build::summary(&gathered[0], &terms)).line()
+    fit::fit(&build::summary(&gathered[0], &terms)).line()
 }

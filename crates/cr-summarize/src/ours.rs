@@ -90,7 +90,9 @@ impl Ours {
     /// Notes a line of ours.
     pub(crate) fn take(&mut self, event: &Event<'_>) -> Fate {
         self.seen = true;
-        if let Some(id) = event.run_id.filter(|_| self.run_id.is_none()) {
+        // A stage may have run before the one that made the run and its name.
+        let is_named = self.run_id.is_some() && !event.is("start");
+        if let Some(id) = event.run_id.filter(|_| !is_named) {
             self.run_id = Some(id.prefix(100).into_owned());
         }
         let line = event.line;

@@ -58,7 +58,7 @@ fn is_joined(input: &Input) -> bool {
     };
     let dirs = file.ancestors().skip(1);
     let mut subagents = dirs.filter(|dir| dir.file_name() == Some(OsStr::new(SUBAGENTS)));
-    subagents.any(|dir| dir.parent().is_some_and(|session| has_log(session)))
+    subagents.any(|dir| dir.parent().is_some_and(has_log))
 }
 
 fn has_log(session: &Path) -> bool {

@@ -119,6 +119,7 @@ pub(crate) struct Limit {
 
 /// A call that was denied.
 #[derive(Clone, Debug, Serialize)]
+#[expect(clippy::struct_field_names, reason = "the names of the fields printed")]
 pub(crate) struct Denial {
     pub(crate) tool_name: String,
     pub(crate) tool_use_id: String,
@@ -127,6 +128,7 @@ pub(crate) struct Denial {
 
 /// The lengths of lists that are not shown in full.
 #[derive(Clone, Debug, Default, Serialize)]
+#[expect(clippy::struct_field_names, reason = "the names of the fields printed")]
 pub(crate) struct Totals {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) errors_total: Option<u64>,

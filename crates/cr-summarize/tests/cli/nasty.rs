@@ -21,12 +21,12 @@ fn before_a_good_run(bytes: &[u8]) -> (u64, u64) {
 fn f1_broken_lines_are_counted_and_survived() {
     let deep = [
         b"{\"type\":\"x\",\"a\":".as_slice(),
-        &[b'['; 100_000],
-        &[b']'; 100_000],
+        &vec![b'['; 100_000],
+        &vec![b']'; 100_000],
         b"}",
     ]
     .concat();
-    let open = [b'['; 100_000];
+    let open = vec![b'['; 100_000];
     #[rustfmt::skip]
     let cases: &[(&[u8], (u64, u64))] = &[
         (b"not json", (1, 0)),

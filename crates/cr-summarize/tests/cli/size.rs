@@ -98,12 +98,9 @@ fn no_input_makes_it_longer() {
             "origin": {"kind": long}, "num_turns": u64::MAX, "duration_ms": u64::MAX, "total_cost_usd": 1e300}));
         let exit = json!({"type": "cr", "subtype": "exit", "reason": long, "exit_code": 1,
             "stderr": {"head": long, "tail": long}, "leaked": vec![json!({"command": long}); 25]});
-        let stream: String = lines
-            .into_iter()
-            .chain(results)
-            .chain([exit])
-            .map(|line| format!("{line}\n"))
-            .collect();
+        let lines = lines.into_iter().chain(results).chain([exit]);
+        let lines: Vec<_> = lines.map(|line| line.to_string()).collect();
+        let stream = lines.join("\n");
         let (bytes, summary) = printed(&[], &stream);
         assert!(bytes <= 4096, "{piece:?}: {bytes}");
         assert!(

@@ -106,8 +106,10 @@ fn git_is_as_the_end_saw_it() {
         "start_sha": "a1b2c3d", "end_sha": "f4e5d6a", "branch": "main", "commits": ["f4e5d6a feat: x"],
         "commits_more": 0, "changed_files": 8, "insertions": 245, "deletions": 12, "uncommitted_changes": 0,
         "dirty_before": 1, "files": [{"path": "x"}], "rewritten": false, "agent_commits": ["f4e5d6a"]});
-    let (code, summary) = run(&format!("{}{git}\n", good()), &json!({}));
-    assert_eq!(code, 0);
+    let before = r#"{"type":"cr","subtype":"git","phase":"start","run_id":"earlier"}"#;
+    let end = exit(&json!({}));
+    let (code, summary) = of_bytes(format!("{before}\n{START}\n{}{git}\n{end}\n", good()));
+    assert_eq!((code, &summary["run_id"]), (0, &json!("r1")));
     let git = &summary["git"];
     assert_eq!(
         (&git["start_sha"], &git["insertions"]),
