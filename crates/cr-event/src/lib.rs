@@ -13,11 +13,13 @@
 //! - **The line is the truth.** A filter writes the bytes it read, not an event
 //!   written anew, so nothing is lost that this crate cannot name.
 
+mod document;
 mod json;
 mod line;
 mod message;
 mod result;
 
+pub use document::Documents;
 pub use json::{Cursor, Malformed, Raw, Text};
 pub use line::{Event, Kind, claims_to_be_ours, strip};
 pub use message::{Block, Content, Message, ToolResult, ToolUse, Usage};

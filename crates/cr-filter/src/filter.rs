@@ -3,8 +3,8 @@
 use std::io::{self, IsTerminal, Read, Write};
 
 use anyhow::Context;
-use cr_event::{Event, Kind, strip};
-use cr_io::{Exit, Line, Lines, Out, Redactor, inputs, read_failure};
+use cr_event::{Documents, Event, Kind, strip};
+use cr_io::{Exit, Line, Lines, MAX_LINE, Out, Redactor, inputs, read_failure};
 
 use crate::args::{Args, Format};
 use crate::clock::Clock;
@@ -83,6 +83,7 @@ struct Filter<'a, W> {
     sink: Sink,
     notes: &'a mut dyn Write,
     printer: Printer,
+    documents: Documents,
     narrator: Narrator,
     rows: Rows,
     stats: Stats,
@@ -127,6 +128,7 @@ impl<'a, W: Write> Filter<'a, W> {
             sink,
             notes,
             printer,
+            documents: Documents::new(MAX_LINE),
             narrator: Narrator::default(),
             rows: Rows::default(),
             stats: Stats::default(),
@@ -170,6 +172,7 @@ impl<'a, W: Write> Filter<'a, W> {
             };
             self.stats.count(match fate {
                 Fate::Dropped if self.args.stats && !lines.is_object() => Fate::BadJson,
+                Fate::Part => Fate::Dropped,
                 fate => fate,
             });
         }
@@ -228,6 +231,32 @@ impl<'a, W: Write> Filter<'a, W> {
         if line.is_empty() {
             return Ok(Fate::Blank);
         }
+        if self.documents.is_lines() {
+            return self.event(line, number);
+        }
+        let mut events = Vec::new();
+        self.documents
+            .line(line, &mut |event| events.push(event.to_vec()));
+        match self.events(&events, number)? {
+            // An array of events is no object, and nothing is wrong with it.
+            Fate::Dropped if line.first() != Some(&b'{') => Ok(Fate::Part),
+            fate => Ok(fate),
+        }
+    }
+
+    /// The events of a document, or of lines that turned out to be none.
+    fn events(&mut self, events: &[Vec<u8>], number: u64) -> anyhow::Result<Fate> {
+        let mut fate = Fate::Part;
+        for event in events {
+            fate = match (fate, self.event(event, number)?) {
+                (Fate::Part, fate) | (_, fate @ Fate::Shown) => fate,
+                (fate, _) => fate,
+            };
+        }
+        Ok(fate)
+    }
+
+    fn event(&mut self, line: &[u8], number: u64) -> anyhow::Result<Fate> {
         let Ok(event) = Event::parse(line) else {
             return Ok(Fate::BadJson);
         };
@@ -322,6 +351,10 @@ impl<'a, W: Write> Filter<'a, W> {
     }
 
     fn end(&mut self) -> anyhow::Result<()> {
+        let mut events = Vec::new();
+        self.documents
+            .finish(&mut |event| events.push(event.to_vec()));
+        self.events(&events, 0)?;
         if let Some(note) = self.narrator.last_words()
             && self.show(&note)?
         {

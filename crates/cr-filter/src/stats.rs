@@ -20,6 +20,8 @@ pub(crate) enum Fate {
     Oversize,
     /// Nothing but blanks.
     Blank,
+    /// A piece of a document that is not closed yet; counted as dropped.
+    Part,
 }
 
 /// Lines by fate; the fates add up to the lines.
@@ -42,7 +44,7 @@ impl Stats {
         self.lines += 1;
         *match fate {
             Fate::Shown => &mut self.shown,
-            Fate::Dropped => &mut self.dropped,
+            Fate::Dropped | Fate::Part => &mut self.dropped,
             Fate::BadJson => &mut self.bad_json,
             Fate::Oversize => &mut self.oversize,
             Fate::Blank => &mut self.blank,

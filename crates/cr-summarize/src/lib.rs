@@ -17,7 +17,6 @@ mod calls;
 mod context;
 mod cost;
 mod counts;
-mod document;
 mod evidence;
 mod fit;
 mod gather;

@@ -2,9 +2,9 @@
 
 use std::io::{self, Read};
 
+use cr_event::Documents;
 use cr_io::{Line, Lines};
 
-use crate::document::Documents;
 use crate::sessions::{Sessions, is_piece};
 
 /// Lines of this size and more are held only if they must be. At most the size
@@ -14,11 +14,11 @@ const LARGE: usize = 64 << 10;
 
 /// Reads `input` to its end; no line or document over `limit` bytes is held.
 pub(crate) fn read(input: impl Read, limit: usize, sessions: &mut Sessions) -> io::Result<()> {
-    let mut lines = Lines::new(input).limit(limit);
+    let mut lines = Lines::new(input).limit(limit).judged();
     let mut documents = Documents::new(limit);
     let read = each(&mut lines, limit, &mut documents, sessions);
     // What came before an error counts all the same.
-    documents.finish(sessions);
+    documents.finish(&mut |line| sessions.line(line));
     read
 }
 
@@ -31,35 +31,43 @@ fn each(
     while let Some(line) = lines.next()? {
         match line {
             Line::Whole(line) | Line::Torn(line) if line.len() > limit => {
-                documents.oversize(sessions);
+                oversize(documents, sessions);
             }
             Line::Whole(line) | Line::Torn(line) => {
                 let is_large = line.len() >= LARGE && sessions.can_pass(line);
                 if documents.is_lines() && (is_piece(line) || is_large) {
                     sessions.pass(lines.is_object());
                 } else {
-                    documents.line(line, sessions);
+                    documents.line(line, &mut |line| sessions.line(line));
                 }
             }
             Line::Long(head) if documents.is_lines() && sessions.can_pass(head) => {
                 let mut length = 0;
                 lines.pass(|part| length += part.len())?;
                 if length > limit {
-                    documents.oversize(sessions);
+                    oversize(documents, sessions);
                 } else {
                     sessions.pass(lines.is_object());
                 }
             }
             Line::Long(_) => match lines.whole()? {
-                Some(Line::Whole(line) | Line::Torn(line)) => documents.line(line, sessions),
+                Some(Line::Whole(line) | Line::Torn(line)) => {
+                    documents.line(line, &mut |line| sessions.line(line))
+                }
                 Some(Line::Long(_)) | None => {
                     lines.pass(|_| ())?;
-                    documents.oversize(sessions);
+                    oversize(documents, sessions);
                 }
             },
         }
     }
     Ok(())
+}
+
+/// Counts a line that is too long to hold.
+fn oversize(documents: &mut Documents, sessions: &mut Sessions) {
+    documents.oversize(&mut |line| sessions.line(line));
+    sessions.oversize();
 }
 
 #[cfg(test)]

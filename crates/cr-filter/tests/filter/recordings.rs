@@ -135,3 +135,28 @@ fn a_tool_run_reads_as_a_person_would_tell_it() {
     ];
     assert_eq!(lines, expected);
 }
+
+#[test]
+fn an_array_of_events_reads_like_the_stream_pretty_or_not() {
+    let path = fixtures().join("captures/08-json-verbose.ndjson");
+    let array = std::fs::read_to_string(&path).expect("read");
+    let tree: serde_json::Value = serde_json::from_str(&array).expect("an array");
+    let stream: String = tree
+        .as_array()
+        .expect("an array")
+        .iter()
+        .map(|event| format!("{event}\n"))
+        .collect();
+    let pretty = serde_json::to_string_pretty(&tree).expect("JSON");
+    // A tool nobody knows is shown with its arguments as written, and the tree
+    // writes them in another order.
+    let shown = |input: &str| -> Vec<String> {
+        let text = crate::shown(&["--time", "none"], input);
+        let lines = text.lines().filter(|line| !line.starts_with("TodoWrite"));
+        lines.map(str::to_owned).collect()
+    };
+    let expected = shown(&stream);
+    assert!(expected.len() > 10, "{expected:?}");
+    assert_eq!(shown(&array), expected);
+    assert_eq!(shown(&pretty), expected);
+}

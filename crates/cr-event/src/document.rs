@@ -5,13 +5,21 @@
 //! a document, which is held until it is closed. What turns out to be none is
 //! taken as the lines it consists of.
 
-use cr_event::{Cursor, strip};
+use crate::json::Cursor;
+use crate::line::strip;
 
-use crate::sessions::Sessions;
-
-/// Tells documents from lines.
+/// Tells documents from lines, and hands on one event at a time.
+///
+/// ```
+/// let mut events = Vec::new();
+/// let mut documents = cr_event::Documents::new(1 << 20);
+/// for line in ["[", r#"  {"type": "user"},"#, r#"  {"type": "result"}"#, "]"] {
+///     documents.line(line.as_bytes(), &mut |event| events.push(event.to_vec()));
+/// }
+/// assert_eq!(events, [&br#"{"type": "user"}"#[..], br#"{"type": "result"}"#]);
+/// ```
 #[derive(Debug)]
-pub(crate) struct Documents {
+pub struct Documents {
     form: Form,
     limit: usize,
     held: Vec<u8>,
@@ -30,7 +38,7 @@ enum Form {
 
 impl Documents {
     /// Holds no document over `limit` bytes.
-    pub(crate) fn new(limit: usize) -> Self {
+    pub fn new(limit: usize) -> Self {
         Self {
             form: Form::Unknown,
             limit,
@@ -40,73 +48,72 @@ impl Documents {
     }
 
     /// Takes a line.
-    pub(crate) fn line(&mut self, line: &[u8], sessions: &mut Sessions) {
+    pub fn line(&mut self, line: &[u8], each: &mut dyn FnMut(&[u8])) {
         match self.form {
-            Form::Lines => return sessions.line(line),
-            Form::Open => return self.hold(line, sessions),
+            Form::Lines => return each(line),
+            Form::Open => return self.hold(line, each),
             Form::Unknown | Form::Documents => {}
         }
         let stripped = strip(line);
         match stripped.first() {
-            None => sessions.line(line),
-            Some(b'[') => self.open(stripped, sessions),
-            Some(b'{') if stripped == b"{" => self.open(stripped, sessions),
+            None => each(line),
+            Some(b'[') => self.open(stripped, each),
+            Some(b'{') if stripped == b"{" => self.open(stripped, each),
             Some(_) => {
                 if self.form == Form::Unknown {
                     self.form = Form::Lines;
                 }
-                sessions.line(line);
+                each(line);
             }
         }
     }
 
     /// Whether the input is known to be one line an event.
-    pub(crate) fn is_lines(&self) -> bool {
+    pub fn is_lines(&self) -> bool {
         self.form == Form::Lines
     }
 
-    /// Takes a line that is too long.
-    pub(crate) fn oversize(&mut self, sessions: &mut Sessions) {
-        self.give_up(sessions);
-        sessions.oversize();
+    /// Takes a line that is too long, and so no part of a document.
+    pub fn oversize(&mut self, each: &mut dyn FnMut(&[u8])) {
+        self.give_up(each);
     }
 
     /// There is no more.
-    pub(crate) fn finish(&mut self, sessions: &mut Sessions) {
+    pub fn finish(&mut self, each: &mut dyn FnMut(&[u8])) {
         if self.form == Form::Open {
-            self.give_up(sessions);
+            self.give_up(each);
         }
     }
 
-    fn open(&mut self, line: &[u8], sessions: &mut Sessions) {
+    fn open(&mut self, line: &[u8], each: &mut dyn FnMut(&[u8])) {
         self.form = Form::Open;
         self.brackets = Brackets::default();
         self.brackets.feed(line);
         self.held.extend_from_slice(line);
-        self.check(sessions);
+        self.check(each);
     }
 
-    fn hold(&mut self, line: &[u8], sessions: &mut Sessions) {
+    fn hold(&mut self, line: &[u8], each: &mut dyn FnMut(&[u8])) {
         self.held.push(b'\n');
         self.held.extend_from_slice(line);
         self.brackets.feed(line);
-        self.check(sessions);
+        self.check(each);
     }
 
-    fn check(&mut self, sessions: &mut Sessions) {
+    fn check(&mut self, each: &mut dyn FnMut(&[u8])) {
         if self.brackets.broken || self.held.len() > self.limit {
-            self.give_up(sessions);
+            self.give_up(each);
         } else if self.brackets.closed {
-            self.close(sessions);
+            self.close(each);
         }
     }
 
     /// Takes the document apart.
-    fn close(&mut self, sessions: &mut Sessions) {
+    fn close(&mut self, each: &mut dyn FnMut(&[u8])) {
         let held = std::mem::take(&mut self.held);
         self.form = Form::Documents;
         if held.first() == Some(&b'{') {
-            return sessions.line(&held);
+            return each(&held);
         }
         let mut items = Vec::new();
         let walked = Cursor::new(&held).array(|cursor| {
@@ -116,26 +123,26 @@ impl Documents {
         let has_objects = items.iter().any(|item| item.first() == Some(&b'{'));
         if walked == Ok(true) && has_objects {
             for item in items {
-                sessions.line(item);
+                each(item);
             }
         } else {
-            lines(&held, sessions);
+            lines(&held, each);
         }
     }
 
     /// What is held is no document.
-    fn give_up(&mut self, sessions: &mut Sessions) {
+    fn give_up(&mut self, each: &mut dyn FnMut(&[u8])) {
         self.form = Form::Lines;
         let held = std::mem::take(&mut self.held);
         if !held.is_empty() {
-            lines(&held, sessions);
+            lines(&held, each);
         }
     }
 }
 
-fn lines(held: &[u8], sessions: &mut Sessions) {
+fn lines(held: &[u8], each: &mut dyn FnMut(&[u8])) {
     for line in held.split(|&b| b == b'\n') {
-        sessions.line(line);
+        each(line);
     }
 }
 
