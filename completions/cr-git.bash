@@ -67,7 +67,7 @@ _cr__git() {
             return 0
             ;;
         cr__subcmd__git__subcmd__end)
-            opts="-h --start-sha --start --cwd --run-dir --git-timeout --help"
+            opts="-h --start-sha --start --noted --cwd --run-dir --git-timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -78,6 +78,10 @@ _cr__git() {
                     return 0
                     ;;
                 --start)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --noted)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -8,6 +8,7 @@ pub(crate) fn all() -> Vec<Command> {
         cr_spawn::Args::command(),
         cr_git::Args::command(),
         cr_filter::Args::command(),
+        cr_summarize::Args::command(),
         cr_replay::Args::command(),
     ]
 }
