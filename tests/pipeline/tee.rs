@@ -24,7 +24,7 @@ fn behind_tee(path: &Path) -> Output {
         .spawn()
         .expect("start cr-filter");
     let output = summary(filter.stdout.take().expect("piped"));
-    assert!(filter.wait().expect("wait").success(), "{path:?}");
+    assert!(filter.wait().expect("wait").success(), "{}", path.display());
     output
 }
 

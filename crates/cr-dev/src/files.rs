@@ -51,7 +51,7 @@ pub(crate) fn settle(
 }
 
 /// Files in `dir` that were generated once and are not any more. Pages of
-/// other sections than 1 are written by hand and stay.
+/// other sections than 1, and what belongs to a script, are written by hand.
 fn left_over(dir: &Path, files: &Files) -> anyhow::Result<Vec<String>> {
     let Ok(entries) = fs::read_dir(dir) else {
         return Ok(Vec::new());
@@ -59,8 +59,10 @@ fn left_over(dir: &Path, files: &Files) -> anyhow::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in entries {
         let name = entry?.file_name().display().to_string();
+        let stem = name.rsplit_once('.').map_or(&*name, |(stem, _)| stem);
+        let script = dir.join("../scripts").join(stem.trim_start_matches('_'));
         let by_hand = [".5", ".7"].iter().any(|end| name.ends_with(end));
-        if !by_hand && !files.contains_key(&name) {
+        if !by_hand && !script.exists() && !files.contains_key(&name) {
             names.push(name);
         }
     }
@@ -86,6 +88,9 @@ mod tests {
         fs::create_dir(&dir).expect("made");
         fs::write(dir.join("old.1"), "old").expect("written");
         fs::write(dir.join("by-hand.7"), "kept").expect("written");
+        fs::write(dir.join("script.1"), "kept").expect("written");
+        fs::create_dir(dir.join("../scripts")).expect("made");
+        fs::write(dir.join("../scripts/script"), "").expect("written");
 
         let mut notes = Vec::new();
         let exit = settle(&dir, &files(&["new.1"]), true, &mut notes).expect("checked");
