@@ -86,9 +86,13 @@ impl Documents {
     }
 
     fn open(&mut self, line: &[u8], each: &mut dyn FnMut(&[u8])) {
-        self.form = Form::Open;
         self.brackets = Brackets::default();
         self.brackets.feed(line);
+        if self.brackets.closed && !self.brackets.broken {
+            self.form = Form::Documents;
+            return apart(line, each);
+        }
+        self.form = Form::Open;
         self.held.extend_from_slice(line);
         self.check(each);
     }
@@ -104,29 +108,8 @@ impl Documents {
         if self.brackets.broken || self.held.len() > self.limit {
             self.give_up(each);
         } else if self.brackets.closed {
-            self.close(each);
-        }
-    }
-
-    /// Takes the document apart.
-    fn close(&mut self, each: &mut dyn FnMut(&[u8])) {
-        let held = std::mem::take(&mut self.held);
-        self.form = Form::Documents;
-        if held.first() == Some(&b'{') {
-            return each(&held);
-        }
-        let mut items = Vec::new();
-        let walked = Cursor::new(&held).array(|cursor| {
-            items.push(cursor.raw()?.bytes());
-            Ok(())
-        });
-        let has_objects = items.iter().any(|item| item.first() == Some(&b'{'));
-        if walked == Ok(true) && has_objects {
-            for item in items {
-                each(item);
-            }
-        } else {
-            lines(&held, each);
+            self.form = Form::Documents;
+            apart(&std::mem::take(&mut self.held), each);
         }
     }
 
@@ -138,6 +121,27 @@ impl Documents {
             lines(&held, each);
         }
     }
+}
+
+/// Takes a document apart, into lines where it is none. Twice over the items:
+/// a list of them would take more than the document.
+fn apart(document: &[u8], each: &mut dyn FnMut(&[u8])) {
+    if document.first() == Some(&b'{') {
+        return each(document);
+    }
+    let mut has_objects = false;
+    let walked = Cursor::new(document).array(|cursor| {
+        has_objects |= cursor.raw()?.bytes().first() == Some(&b'{');
+        Ok(())
+    });
+    if walked != Ok(true) || !has_objects {
+        return lines(document, each);
+    }
+    let walked = Cursor::new(document).array(|cursor| {
+        each(cursor.raw()?.bytes());
+        Ok(())
+    });
+    debug_assert_eq!(walked, Ok(true), "as before");
 }
 
 fn lines(held: &[u8], each: &mut dyn FnMut(&[u8])) {

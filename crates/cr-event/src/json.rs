@@ -15,6 +15,10 @@ use memchr::{memchr, memchr2};
 /// take stack; those that are skipped do not count.
 const DEPTH: u32 = 64;
 
+/// The most parts of one value that are given at once. A line may hold millions
+/// of small ones, and a list of them takes many times its bytes.
+pub(crate) const MOST: usize = 1 << 16;
+
 /// Why a line is not an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed {
@@ -532,20 +536,26 @@ impl<'a> Raw<'a> {
         self.0 == b"null"
     }
 
-    /// The items of this array; none where it is no array.
+    /// The items of this array, the first 65 536; none where it is no array.
     pub fn items(self) -> Vec<Raw<'a>> {
         let mut items = Vec::new();
         let _ = Cursor::new(self.0).array(|cursor| {
+            if items.len() == MOST {
+                return cursor.skip();
+            }
             items.push(cursor.raw()?);
             Ok(())
         });
         items
     }
 
-    /// The fields of this object; none where it is no object.
+    /// The fields of this object, the first 65 536; none where it is no object.
     pub fn fields(self) -> Vec<(Text<'a>, Raw<'a>)> {
         let mut fields = Vec::new();
         let _ = Cursor::new(self.0).fields(|cursor, name| {
+            if fields.len() == MOST {
+                return cursor.skip();
+            }
             fields.push((name, cursor.raw()?));
             Ok(())
         });

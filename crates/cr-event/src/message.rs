@@ -1,6 +1,6 @@
 //! What an `assistant` or `user` line says: blocks, and the usage of a call.
 
-use crate::json::{Cursor, Malformed, Raw, Text};
+use crate::json::{Cursor, MOST, Malformed, Raw, Text};
 
 /// The `message` of an `assistant` or `user` line, in both dialects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -176,6 +176,9 @@ impl<'a> Content<'a> {
         }
         let mut blocks = Vec::new();
         cursor.array(|cursor| {
+            if blocks.len() == MOST {
+                return cursor.skip();
+            }
             blocks.push(Block::parse(cursor)?);
             Ok(())
         })?;

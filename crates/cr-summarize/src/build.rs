@@ -170,6 +170,9 @@ fn answer(summary: &mut Summary, gather: &Gather, terms: &Terms) {
     summary.result = terms.masked(text);
     let structured = gather.turns.structured.as_deref();
     summary.structured_output = structured.and_then(|value| terms.value(value));
+    if structured.is_some_and(<[u8]>::is_empty) {
+        summary.truncated.push("structured_output");
+    }
     if summary.structured_output.is_none() && last.is_none_or(|last| !last.is_error) {
         summary.json = text.and_then(|text| found_in(text, &terms.redactor));
     }

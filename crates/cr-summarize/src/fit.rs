@@ -61,9 +61,9 @@ struct Fit {
 impl Fit {
     fn new(summary: Summary, limits: Limits) -> Self {
         Self {
+            cut: summary.truncated.clone(),
             summary,
             limits,
-            cut: Vec::new(),
         }
     }
 

@@ -15,7 +15,8 @@ pub(crate) struct Turns {
     pub(crate) results: u64,
     /// The last result that counts.
     pub(crate) last: Option<Last>,
-    /// The value asked for by a schema, as it stood in the line.
+    /// The value asked for by a schema, as it stood in the line; empty where it
+    /// is too long to be shown.
     pub(crate) structured: Option<Vec<u8>>,
     /// Sum of the turns.
     pub(crate) duration_ms: u64,
@@ -64,7 +65,9 @@ impl Turns {
             self.last = Some(last(end, &turn, most));
             let structured = end.line().get("structured_output");
             if let Some(structured) = structured.filter(|value| !value.is_null()) {
-                self.structured = Some(structured.bytes().to_vec());
+                let bytes = structured.bytes();
+                let shown = if bytes.len() <= most { bytes } else { b"" };
+                self.structured = Some(shown.to_vec());
             }
         }
         if self.list.len() == LISTED {

@@ -65,37 +65,46 @@ fn fenced(text: &str) -> Vec<&str> {
 }
 
 fn write(raw: Raw<'_>, redactor: &Redactor, depth: usize, out: &mut String) -> Option<()> {
+    // Walked and not listed: an array may have millions of items.
+    let mut walk = Cursor::new(raw.bytes());
+    let mut between = "";
+    let mut broken = false;
     match raw.bytes().first()? {
         b'{' | b'[' if depth == DEPTH => out.push_str("null"),
         b'{' => {
             out.push('{');
-            for (i, (key, value)) in raw.fields().into_iter().enumerate() {
-                out.push_str(if i > 0 { "," } else { "" });
-                quote(&redactor.redact(&key.decode()), out)?;
+            let walked = walk.fields(|cursor, key| {
+                out.push_str(between);
+                between = ",";
+                quote(&redactor.redact(&key.decode()), out);
                 out.push(':');
-                write(value, redactor, depth + 1, out)?;
-            }
+                broken |= write(cursor.raw()?, redactor, depth + 1, out).is_none();
+                Ok(())
+            });
+            walked.ok()?;
             out.push('}');
         }
         b'[' => {
             out.push('[');
-            for (i, item) in raw.items().into_iter().enumerate() {
-                out.push_str(if i > 0 { "," } else { "" });
-                write(item, redactor, depth + 1, out)?;
-            }
+            let walked = walk.array(|cursor| {
+                out.push_str(between);
+                between = ",";
+                broken |= write(cursor.raw()?, redactor, depth + 1, out).is_none();
+                Ok(())
+            });
+            walked.ok()?;
             out.push(']');
         }
-        b'"' => quote(&redactor.redact(&raw.text()?.decode()), out)?,
+        b'"' => quote(&redactor.redact(&raw.text()?.decode()), out),
         b't' | b'f' => out.push_str(if raw.bool()? { "true" } else { "false" }),
         _ if raw.f64().is_some() => out.push_str(std::str::from_utf8(raw.bytes()).ok()?),
         _ => out.push_str("null"),
     }
-    Some(())
+    (!broken).then_some(())
 }
 
-fn quote(text: &str, out: &mut String) -> Option<()> {
-    out.push_str(&serde_json::to_string(text).ok()?);
-    Some(())
+fn quote(text: &str, out: &mut String) {
+    out.push_str(&serde_json::to_string(text).expect("a string is JSON"));
 }
 
 #[cfg(test)]

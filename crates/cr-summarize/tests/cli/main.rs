@@ -5,6 +5,7 @@
 mod expected;
 mod forms;
 mod many;
+mod memory;
 mod nasty;
 mod output;
 mod recordings;
