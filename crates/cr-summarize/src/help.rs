@@ -25,4 +25,4 @@ Exit status, of one input:
   124      a clock ran out before a result
   125-127  the agent could not be started
   128+n    ended by signal n
-With several inputs, or --per-session: 0 if all could be read.";
+With several inputs, a directory, or --per-session: 0 if all could be read.";

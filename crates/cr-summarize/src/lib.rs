@@ -7,6 +7,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
 use cr_io::{Exit, Input, Out, Redactor, message, read_failure};
 use cr_run::RunDir;
 
@@ -90,7 +91,7 @@ pub struct Args {
     pub prices: Option<PathBuf>,
 
     /// Leave the summary as DIR/summary.json, too
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "per_session")]
     pub run_dir: Option<PathBuf>,
 
     /// Pass over lines longer than this many bytes
@@ -124,6 +125,9 @@ impl Args {
 /// Prints the summary of each input to `out`; notes go to `notes`.
 pub fn run(args: &Args, out: impl Write, mut notes: impl Write) -> anyhow::Result<Exit> {
     let sources = Sources::new(&args.files)?;
+    if sources.are_many && args.run_dir.is_some() {
+        return Err(anyhow!("--run-dir is for one input").context(Exit::Usage));
+    }
     let mut report = Report {
         args,
         terms: args.terms()?,

@@ -1,6 +1,7 @@
 //! Where the summary goes, and what if it cannot.
 
 use std::fs::File;
+use std::io::Write;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
@@ -95,6 +96,12 @@ fn the_fields_of_old_come_first() {
 fn wrong_flags_are_2_and_help_is_0() {
     tool().arg("--nonsense").assert().code(2);
     tool().args(["--context-window", "0"]).assert().code(2);
+    tool()
+        .args(["--run-dir", "x", "--per-session"])
+        .assert()
+        .code(2);
+    let many = fixture("session-logs");
+    tool().args(["--run-dir", "x"]).arg(many).assert().code(2);
     let help = tool().arg("--help").output().expect("run");
     assert_eq!(help.status.code(), Some(0));
     let text = String::from_utf8(help.stdout).expect("UTF-8");
@@ -102,4 +109,41 @@ fn wrong_flags_are_2_and_help_is_0() {
         text.contains("Exit status") && text.contains("Examples:"),
         "{text}"
     );
+}
+
+/// Whether the process takes SIGINT itself.
+fn takes_interrupts(pid: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let mask = line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & 0b10 != 0)
+}
+
+#[test]
+fn f3_a_second_interrupt_ends_it_with_what_is_known() {
+    let mut child = plain()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("run");
+    let mut stdin = child.stdin.take().expect("piped");
+    stdin.write_all(good().as_bytes()).expect("written");
+    while !takes_interrupts(child.id()) {
+        assert!(child.try_wait().expect("a child").is_none(), "ended early");
+        std::thread::yield_now();
+    }
+    // Two that come at once may be one; the input stays open all the while.
+    let pid = child.id().to_string();
+    while child.try_wait().expect("a child").is_none() {
+        Command::new("kill")
+            .args(["-INT", &pid])
+            .output()
+            .expect("sent");
+    }
+    let output = child.wait_with_output().expect("ended");
+    drop(stdin);
+    assert_eq!(output.status.code(), Some(130));
+    let (_, summary) = crate::tool::summary(&output);
+    assert_eq!(summary["incomplete"], true);
 }
