@@ -1,0 +1,15 @@
+//! `cr-spawn` as a process, with `cr-replay` as the agent.
+//!
+//! A test that kills first shows that there is something to kill; survivors are
+//! found by a tag in their environment, whatever they did to get away.
+
+mod bins;
+mod case;
+mod ending;
+mod escape;
+mod exits;
+mod limits;
+mod places;
+mod privacy;
+mod signals;
+mod stream;

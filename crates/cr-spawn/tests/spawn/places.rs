@@ -1,0 +1,155 @@
+//! Where files go, and where they must not: T8, S9.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::Path;
+
+use crate::case::{Case, INIT, RESULT, run_dirs};
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).expect("metadata").mode() & 0o777
+}
+
+#[test]
+fn what_a_run_leaves_is_for_its_user_alone() {
+    let done = Case::playing(&[INIT, RESULT], "").run();
+    let dir = done.run_dir();
+    assert_eq!(mode(&dir), 0o700);
+    assert_eq!(mode(dir.parent().expect("runs")), 0o700);
+    for name in ["prompt", "stream.ndjson", "exit.json", "started", "lock"] {
+        assert_eq!(mode(&dir.join(name)), 0o600, "{name}");
+    }
+}
+
+#[test]
+fn a_run_directory_can_be_named() {
+    let case = Case::playing(&[INIT, RESULT], "");
+    let dir = case.dir.path().join("here");
+    let done = case
+        .args(&["--run-dir", dir.to_str().expect("a path")])
+        .run();
+    assert_eq!(done.code(), Some(0));
+    assert!(dir.join("exit.json").exists());
+    assert!(run_dirs(done.dir.path()).is_empty());
+}
+
+#[test]
+fn the_name_of_a_run_can_be_given_and_a_second_run_spoils_nothing() {
+    let case = Case::playing(&[INIT, RESULT], "").env("CR_RUN_ID", "my-run");
+    let done = case.run();
+    assert_eq!(done.exit()["run_id"], "my-run");
+    let first = done.run_dir();
+    assert!(first.ends_with("my-run"));
+    let before = fs::read(first.join("exit.json")).expect("a record");
+    let state = done.dir.path().join("state");
+    let again = Case::playing(&[INIT, RESULT], "exit=4")
+        .env("CR_RUN_ID", "my-run")
+        .env("CR_STATE_DIR", state.to_str().expect("a path"))
+        .run();
+    assert_eq!(again.code(), Some(4));
+    assert_eq!(fs::read(first.join("exit.json")).expect("a record"), before);
+    assert!(state.join("runs/my-run.2/exit.json").exists());
+    let wrong = Case::playing(&[INIT], "").env("CR_RUN_ID", "../x").run();
+    assert_eq!(wrong.code(), Some(78));
+}
+
+#[test]
+fn t8_a_place_that_others_prepared_is_refused() {
+    let tricks: &[(&str, fn(&Path))] = &[
+        ("a link for the state directory", |dir| {
+            fs::create_dir(dir.join("victim")).expect("mkdir");
+            symlink(dir.join("victim"), dir.join("state")).expect("symlink");
+        }),
+        ("a link for the runs", |dir| {
+            fs::create_dir_all(dir.join("victim")).expect("mkdir");
+            fs::create_dir(dir.join("state")).expect("mkdir");
+            symlink(dir.join("victim"), dir.join("state/runs")).expect("symlink");
+        }),
+        ("a directory that others may write to", |dir| {
+            fs::create_dir(dir.join("state")).expect("mkdir");
+            fs::set_permissions(dir.join("state"), fs::Permissions::from_mode(0o777))
+                .expect("chmod");
+        }),
+        ("a file for the state directory", |dir| {
+            fs::write(dir.join("state"), "").expect("write")
+        }),
+        ("a link for the run", |dir| {
+            fs::create_dir_all(dir.join("victim")).expect("mkdir");
+            fs::create_dir_all(dir.join("state/runs")).expect("mkdir");
+            symlink(dir.join("victim"), dir.join("state/runs/r")).expect("symlink");
+        }),
+        ("a link for the lock", |dir| {
+            fs::create_dir_all(dir.join("state/runs/r")).expect("mkdir");
+            fs::create_dir_all(dir.join("victim")).expect("mkdir");
+            symlink(dir.join("victim/lock"), dir.join("state/runs/r/lock")).expect("symlink");
+        }),
+        ("a hard link for the lock", |dir| {
+            fs::create_dir_all(dir.join("state/runs/r")).expect("mkdir");
+            fs::write(dir.join("other"), "mine").expect("write");
+            fs::hard_link(dir.join("other"), dir.join("state/runs/r/lock")).expect("link");
+        }),
+        ("a pipe for the lock", |dir| {
+            fs::create_dir_all(dir.join("state/runs/r")).expect("mkdir");
+            let made = std::process::Command::new("mkfifo")
+                .arg(dir.join("state/runs/r/lock"))
+                .status();
+            assert!(made.expect("mkfifo").success());
+        }),
+    ];
+    for (what, prepare) in tricks {
+        let case = Case::playing(&[INIT, RESULT], "").env("CR_RUN_ID", "r");
+        prepare(case.dir.path());
+        let done = case.run();
+        assert_eq!(done.code(), Some(78), "{what}: {}", done.stderr);
+        assert!(done.lines.is_empty(), "{what}");
+        let victim = fs::read_dir(done.dir.path().join("victim"))
+            .into_iter()
+            .flatten();
+        assert_eq!(victim.count(), 0, "{what}");
+        let other = fs::read(done.dir.path().join("other")).unwrap_or_else(|_| b"mine".to_vec());
+        assert_eq!(other, b"mine", "{what}");
+    }
+}
+
+#[test]
+fn t8_another_users_directory_is_refused() {
+    let case = Case::playing(&[INIT, RESULT], "");
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let state = case.dir.path().join("state");
+    fs::create_dir(&state).expect("mkdir");
+    std::os::unix::fs::chown(&state, Some(65534), Some(65534)).expect("chown");
+    let done = case.run();
+    assert_eq!(done.code(), Some(78), "{}", done.stderr);
+    assert!(
+        done.stderr.contains("belongs to user 65534"),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
+fn t8_a_link_in_place_of_a_file_is_not_followed() {
+    let case = Case::playing(&[INIT, RESULT], "").env("CR_RUN_ID", "r");
+    let (run, victim) = (
+        case.dir.path().join("state/runs/r"),
+        case.dir.path().join("victim"),
+    );
+    fs::create_dir_all(&run).expect("mkdir");
+    fs::write(&victim, "mine").expect("write");
+    for name in ["prompt", "stream.ndjson", "exit.json"] {
+        symlink(&victim, run.join(name)).expect("symlink");
+    }
+    let done = case.run();
+    assert_eq!(done.code(), Some(0), "{}", done.stderr);
+    assert_eq!(fs::read(&victim).expect("the victim"), b"mine");
+}
+
+#[test]
+fn t13_a_run_directory_that_the_agent_deletes_stops_nothing() {
+    let script = r#"cat >/dev/null; rm -rf "$CR_STATE_DIR"; echo '{"type":"x"}'; exit 7"#;
+    let done = Case::script(script).run();
+    assert_eq!(done.code(), Some(7));
+    assert_eq!(done.exit()["exit_code"], 7);
+}

@@ -1,0 +1,217 @@
+//! Signals to us, and whoever started us: S7, S8.
+
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use crate::bins;
+use crate::case::{Case, INIT, RESULT, is_alive, tagged, until};
+
+#[test]
+fn s7_a_signal_is_passed_on_and_ends_the_run() {
+    for (signal, number) in [
+        (Signal::INT, 2),
+        (Signal::TERM, 15),
+        (Signal::HUP, 1),
+        (Signal::QUIT, 3),
+    ] {
+        let mut run = Case::playing(&[INIT], "hang=end").start();
+        run.wait_for("system");
+        run.signal(signal);
+        let done = run.finish();
+        let exit = done.exit();
+        assert_eq!(exit["reason"], "interrupted");
+        assert_eq!(exit["interrupted_by"], number);
+        assert_eq!(exit["signal"], number);
+        assert_eq!(done.code(), Some(128 + number));
+        done.assert_nobody_left("a signal");
+    }
+}
+
+#[test]
+fn s7_an_agent_may_have_its_say_before_it_goes() {
+    let script = format!(
+        "trap 'echo \\{RESULT}; exit 0' INT; cat >/dev/null; echo '{INIT}'; while :; do sleep 0.05; done",
+        RESULT = RESULT.replace('"', "\\\"")
+    );
+    let mut run = Case::script(&script).start();
+    run.wait_for("system");
+    run.signal(Signal::INT);
+    let done = run.finish();
+    assert_eq!(done.agents(), [INIT, RESULT]);
+    assert_eq!(done.exit()["exit_code"], 0);
+    assert_eq!(done.exit()["result_seen"], true);
+    assert_eq!(done.code(), Some(130));
+}
+
+#[test]
+fn s7_the_second_signal_kills_at_once() {
+    for times in [2, 5] {
+        let mut run = Case::playing(&[INIT], "hang=end,ignore-term,child=stubborn").start();
+        run.wait_for("system");
+        let before = Instant::now();
+        for _ in 0..times {
+            run.signal(Signal::INT);
+            // Two that come at one moment are one to the kernel.
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let done = run.finish();
+        assert!(
+            before.elapsed() < Duration::from_secs(2),
+            "{:?}",
+            before.elapsed()
+        );
+        assert_eq!(done.exit()["signal"], 9);
+        assert_eq!(done.exit()["interrupted_by"], 2);
+        assert_eq!(done.code(), Some(130));
+        done.assert_nobody_left("two signals");
+    }
+}
+
+#[test]
+fn s7_nohup_stays_in_force_for_us_and_for_the_agent() {
+    let mut case =
+        Case::script("cat >/dev/null; grep SigIgn /proc/$$/status; sleep 0.4; echo '{}'");
+    let mut nohup = Command::new("nohup");
+    nohup.arg(bins::spawn());
+    for (name, value) in case.command.get_envs() {
+        nohup.env(name, value.unwrap_or_default());
+    }
+    nohup
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    case.command = nohup;
+    let mut run = case.start();
+    let ignored = run.wait_for("cr/noise");
+    run.signal(Signal::HUP);
+    let done = run.finish();
+    assert_eq!(done.exit()["reason"], "exit");
+    let mask = ignored["text"]
+        .as_str()
+        .expect("text")
+        .trim_start_matches("SigIgn:")
+        .trim();
+    assert_eq!(u64::from_str_radix(mask, 16).expect("hex") & 1, 1, "{mask}");
+}
+
+/// Starts a shell that starts a run and goes away; returns the run's tag.
+fn orphaned(prefix: &str, args: &str) -> (Case, i32) {
+    let case = Case::playing(&[INIT], "hang=end");
+    let out = case.dir.path().join("out");
+    let script = format!(
+        "{prefix} {} {args} --prompt x > {} 2>/dev/null & sleep 0.2; echo",
+        bins::spawn().display(),
+        out.display()
+    );
+    let mut shell = Command::new("sh");
+    shell
+        .arg("-c")
+        .arg(script)
+        .current_dir(case.dir.path())
+        .stdin(Stdio::null());
+    shell.env_clear();
+    for (name, value) in case.command.get_envs() {
+        shell.env(name, value.unwrap_or_default());
+    }
+    let mut shell = shell.stdout(Stdio::piped()).spawn().expect("start a shell");
+    until("the agent runs", || {
+        std::fs::read_to_string(&out).is_ok_and(|text| text.contains("init"))
+    });
+    assert!(!tagged(&case.tag).is_empty());
+    let pid = i32::try_from(shell.id()).expect("a pid");
+    let _ = shell.wait();
+    (case, pid)
+}
+
+#[test]
+fn s7_the_death_of_whoever_started_us_counts_as_term() {
+    let (case, _) = orphaned("", "");
+    until("everybody is gone", || tagged(&case.tag).is_empty());
+    let out = std::fs::read_to_string(case.dir.path().join("out")).expect("the stream");
+    let exit: serde_json::Value =
+        serde_json::from_str(out.lines().last().expect("a line")).expect("JSON");
+    assert_eq!(exit["reason"], "interrupted");
+    assert_eq!(exit["parent_died"], true);
+    assert_eq!(exit["interrupted_by"], 15);
+}
+
+#[test]
+fn s7_a_run_that_was_sent_away_on_purpose_lives_on() {
+    for prefix in ["nohup", "setsid -f"] {
+        let (case, _) = orphaned(prefix, "--timeout 2");
+        // The others end within a second of their starter; this one has to
+        // last until its clock runs out.
+        let text = || std::fs::read_to_string(case.dir.path().join("out")).unwrap_or_default();
+        until("the run ends", || {
+            text().contains("cr\",\"subtype\":\"exit")
+        });
+        assert!(
+            text().contains(r#""reason":"timeout""#),
+            "{prefix}: {}",
+            text()
+        );
+        until("everybody is gone", || tagged(&case.tag).is_empty());
+    }
+}
+
+#[test]
+fn s7_another_process_can_be_watched_instead() {
+    let mut watched = Command::new("sleep")
+        .arg("100")
+        .spawn()
+        .expect("start sleep");
+    let pid = watched.id().to_string();
+    let mut run = Case::playing(&[INIT], "hang=end")
+        .args(&["--watch-pid", &pid])
+        .start();
+    run.wait_for("system");
+    watched.kill().expect("kill");
+    watched.wait().expect("wait");
+    let done = run.finish();
+    assert_eq!(done.exit()["reason"], "interrupted");
+    assert_eq!(done.exit()["parent_died"], true);
+    assert_eq!(done.code(), Some(143));
+}
+
+#[test]
+fn s8_the_agent_starts_with_a_clean_slate() {
+    let script = r#"
+        prompt=$(cat)
+        status=$(tr '\n' ';' < /proc/$$/status)
+        open=$(ls /proc/$$/fd | tr '\n' ' ')
+        set -- $(cat /proc/$$/stat)
+        printf '{"type":"e","pid":%s,"session":%s,"open":"%s","cwd":"%s","status":"%s","prompt":"%s"}\n' \
+            $$ "$6" "$open" "$(pwd)" "$(echo "$status" | tr '\t' ' ')" "$prompt"
+        printf '{"type":"v","c":"%s","e":"%s","b":"%s","d":"%s","k":"%s"}\n' "$CLAUDECODE" \
+            "$CLAUDE_CODE_ENTRYPOINT" "$CLAUDE_CODE_DISABLE_BACKGROUND_TASKS" "$CR_DEPTH" "$CLAUDE_CODE_MAX_RETRIES"
+    "#;
+    let mut case = Case::script(script)
+        .env("CLAUDECODE", "1")
+        .env("CLAUDE_CODE_ENTRYPOINT", "cli")
+        .env("CLAUDE_CODE_MAX_RETRIES", "1");
+    // One more open descriptor and a blocked signal, as a careless starter has.
+    case.command.process_group(0);
+    let done = case.args(&["--cwd", "/"]).run();
+    let agent = &done.all("e")[0];
+    assert_eq!(agent["pid"], agent["session"]);
+    let open = agent["open"].as_str().expect("text");
+    assert!(["0 1 2 ", "0 1 10 2 "].contains(&open), "{open}");
+    assert_eq!(agent["cwd"], "/");
+    assert_eq!(agent["prompt"], "what to do");
+    let status = agent["status"].as_str().expect("text");
+    assert!(status.contains("SigBlk: 0000000000000000"), "{status}");
+    assert!(status.contains("SigIgn: 0000000000000000"), "{status}");
+    let vars = &done.all("v")[0];
+    assert_eq!(vars["c"], "");
+    assert_eq!(vars["e"], "");
+    assert_eq!(vars["b"], "1");
+    assert_eq!(vars["d"], "1");
+    assert_eq!(vars["k"], "1");
+    assert_eq!(done.code(), Some(0));
+    assert!(!is_alive(
+        i32::try_from(agent["pid"].as_i64().expect("a pid")).expect("small")
+    ));
+}
