@@ -82,6 +82,8 @@ pub(crate) struct Front<'a> {
     until: Option<Instant>,
     pub(crate) started: Instant,
     pub(crate) stopped: Duration,
+    /// When the last wait ended.
+    seen: Instant,
     pub(crate) activity: Activity,
     beat: Duration,
     reader_may_leave: bool,
@@ -156,6 +158,7 @@ impl<'a> Front<'a> {
             until: Some(now + START),
             started: now,
             stopped: Duration::ZERO,
+            seen: now,
             activity: Activity::new(now),
             beat: BEAT,
             reader_may_leave: !stdout.is_terminal() && is_pipe(&stdout),
@@ -184,13 +187,18 @@ impl<'a> Front<'a> {
     }
 
     fn round(&mut self) {
-        let limit = self
-            .next_deadline()
-            .saturating_duration_since(Instant::now());
+        let was_starting = self.phase == Phase::Starting;
         let before = Instant::now();
         let blocked = self.out.is_full();
+        let is_waiting = self.stdout.is_waiting() || self.stderr.is_waiting();
+        let limit = match is_waiting && !blocked {
+            true => Duration::ZERO,
+            false => self.next_deadline().saturating_duration_since(before),
+        };
         let ready = self.poll(limit, blocked);
-        let took = before.elapsed();
+        // Since the last time here, not since the poll: a stop may come anywhere.
+        let took = self.seen.elapsed();
+        self.seen = Instant::now();
         if took > limit + GAP {
             self.forgive(took.saturating_sub(limit));
         } else if blocked {
@@ -199,6 +207,10 @@ impl<'a> Front<'a> {
         }
         self.take_signals();
         self.take_reports();
+        if was_starting {
+            // The first line is ours, and it is not written yet.
+            return self.check_phase();
+        }
         self.move_bytes();
         self.watch(&ready);
         self.check_clocks();
@@ -348,9 +360,6 @@ impl<'a> Front<'a> {
     }
 
     fn move_bytes(&mut self) {
-        if self.phase == Phase::Starting {
-            return;
-        }
         self.out.acknowledge();
         if self.feed.as_mut().is_some_and(|feed| !feed.write()) {
             self.feed = None;
@@ -374,6 +383,8 @@ impl<'a> Front<'a> {
         self.stderr.read(&maker, &mut sink);
         if self.stdout.counts().lines > before {
             self.beat = BEAT;
+            // What we take to read is not the agent's silence.
+            self.activity.sign_of_life(Instant::now());
         }
     }
 
@@ -403,7 +414,7 @@ impl<'a> Front<'a> {
         let Some(clock) = self.clock().filter(|clock| clock.until() <= now) else {
             return;
         };
-        if self.phase != Phase::Running {
+        if self.phase != Phase::Running || self.seen.elapsed() > GAP {
             return;
         }
         let mut doing = self.activity.doing(now);

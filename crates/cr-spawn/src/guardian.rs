@@ -16,7 +16,9 @@ use std::time::{Duration, Instant};
 use cr_proc::{Process, Swept, descendants};
 use cr_run::{Lock, RunDir};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, Signal, getpid, getppid, kill_process_group, setsid};
+use rustix::process::{
+    Pid, Signal, getpid, getppid, kill_process_group, set_parent_process_death_signal, setsid,
+};
 use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
 use crate::record::{self, Exit};
@@ -73,6 +75,8 @@ impl Guardian {
         // Out of reach of the terminal: the front decides what its signals mean.
         let _ = setsid();
         let _ = std::fs::write("/proc/self/comm", "cr-guardian");
+        // Should we be stopped when the front dies, the kernel wakes us.
+        set_parent_process_death_signal(Some(Signal::CONT))?;
         cr_proc::adopt_orphans()?;
         let (read, write) = UnixStream::pair()?;
         read.set_nonblocking(true)?;

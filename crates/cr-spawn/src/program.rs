@@ -150,7 +150,7 @@ fn ask(path: &Path) -> Version {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
-    cr_sys::in_own_session(&mut command, None);
+    cr_sys::in_own_session(&mut command, Some(Signal::KILL));
     let Ok(mut child) = command.spawn() else {
         return Version::default();
     };

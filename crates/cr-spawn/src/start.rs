@@ -45,6 +45,7 @@ struct Run<'a> {
 /// Runs the agent that `args` ask for, to the end.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let plan = Plan::new(args)?;
+    cr_sys::keep_descriptors().context(Exit::Tool)?;
     let prompt = prompt(args)?;
     let state = State::from_env();
     let id = run_id()?;

@@ -30,6 +30,8 @@ pub(crate) struct Stderr {
     lines: Lines<Ration>,
     is_long: bool,
     is_over: bool,
+    /// Reading ended before the lines at hand did.
+    is_waiting: bool,
     bytes: u64,
     head: String,
     tail: VecDeque<String>,
@@ -48,6 +50,7 @@ impl Stderr {
             lines: Lines::new(ration),
             is_long: false,
             is_over: false,
+            is_waiting: false,
             bytes: 0,
             head: String::new(),
             tail: VecDeque::new(),
@@ -61,16 +64,25 @@ impl Stderr {
         self.is_over
     }
 
+    /// Whether there are lines that no more bytes will announce.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.is_waiting && !self.is_over
+    }
+
     /// Reads what is there.
     pub(crate) fn read(&mut self, maker: &Maker<'_>, sink: &mut impl Sink) {
         self.purse.fill(BYTES);
+        self.is_waiting = true;
         for _ in 0..ROUND {
             if self.is_over || sink.is_full() {
                 return;
             }
             match self.step(maker, sink) {
                 Ok(true) => {}
-                Err(err) if err.kind() == ErrorKind::WouldBlock => return,
+                Err(err) if err.kind() == ErrorKind::WouldBlock => {
+                    self.is_waiting = false;
+                    return;
+                }
                 Ok(false) | Err(_) => self.is_over = true,
             }
         }
@@ -84,18 +96,22 @@ impl Stderr {
             for part in parts.iter().filter(|part| !part.is_empty()) {
                 self.take(part, self.is_long, maker, sink);
             }
-            return ended.map(|_| true);
+            return ended.map(|newline| {
+                self.bytes += u64::from(newline);
+                true
+            });
         }
-        let line = match self.lines.next()? {
+        let (line, newline) = match self.lines.next()? {
             None => return Ok(false),
             Some(Line::Long(_)) => {
                 self.is_long = true;
                 return Ok(true);
             }
-            Some(Line::Whole(line) | Line::Torn(line)) => line.to_vec(),
+            Some(Line::Whole(line)) => (line.to_vec(), 1),
+            Some(Line::Torn(line)) => (line.to_vec(), 0),
         };
         self.take(&line, false, maker, sink);
-        self.bytes += 1;
+        self.bytes += newline;
         Ok(true)
     }
 

@@ -60,6 +60,8 @@ pub(crate) struct Stdout {
     stage: Stage,
     counts: Counts,
     is_over: bool,
+    /// Reading ended before the lines at hand did.
+    is_waiting: bool,
 }
 
 #[derive(Debug)]
@@ -82,6 +84,7 @@ impl Stdout {
             stage: Stage::Lines,
             counts: Counts::default(),
             is_over: false,
+            is_waiting: false,
         })
     }
 
@@ -94,16 +97,25 @@ impl Stdout {
         self.is_over
     }
 
+    /// Whether there are lines that no more bytes will announce.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.is_waiting && !self.is_over
+    }
+
     /// Reads what is there.
     pub(crate) fn read(&mut self, maker: &Maker<'_>, sink: &mut impl Sink) {
         self.purse.fill(BYTES);
+        self.is_waiting = true;
         for _ in 0..ROUND {
             if self.is_over || sink.is_full() {
                 return;
             }
             match self.step(maker, sink) {
                 Ok(true) => {}
-                Err(err) if err.kind() == ErrorKind::WouldBlock => return,
+                Err(err) if err.kind() == ErrorKind::WouldBlock => {
+                    self.is_waiting = false;
+                    return;
+                }
                 // A pipe that cannot be read has no more to say.
                 Ok(false) | Err(_) => self.is_over = true,
             }

@@ -3,9 +3,11 @@
 //! Nothing else in the workspace may use it.
 
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
+use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::process::{Signal, set_parent_process_death_signal, setsid};
 use rustix::thread::UnshareFlags;
@@ -25,6 +27,25 @@ pub fn in_own_session(command: &mut Command, last: Option<Signal>) {
     // SAFETY: both are plain system calls that neither allocate nor take a
     // lock, and `io::Error` from an errno does not allocate either.
     unsafe { command.pre_exec(prepare) };
+}
+
+/// Keeps from the programs that this process starts whatever descriptors it
+/// was itself given beyond the standard three.
+#[expect(unsafe_code, reason = "descriptors that nobody here has opened")]
+pub fn keep_descriptors() -> io::Result<()> {
+    for entry in std::fs::read_dir("/proc/self/fd")? {
+        let name = entry?.file_name();
+        let Some(number) = name.to_str().and_then(|name| name.parse().ok()) else {
+            continue;
+        };
+        if number > 2 {
+            // SAFETY: it is borrowed for one call, and if it was closed since
+            // it was listed, that call fails and does nothing.
+            let fd = unsafe { BorrowedFd::borrow_raw(number) };
+            let _ = fcntl_setfd(fd, FdFlags::CLOEXEC);
+        }
+    }
+    Ok(())
 }
 
 /// Puts this process into a user namespace of its own, in which it may do what

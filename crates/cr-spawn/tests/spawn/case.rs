@@ -115,7 +115,8 @@ impl Case {
     pub(crate) fn start_with(mut self, prompt: &[u8]) -> Running {
         let mut child = self.command.spawn().expect("start cr-spawn");
         if let Some(mut stdin) = child.stdin.take() {
-            stdin.write_all(prompt).expect("write the prompt");
+            // A run that is refused does not read it.
+            let _ = stdin.write_all(prompt);
         }
         let out = child.stdout.take().map(BufReader::new);
         Running {
@@ -279,6 +280,11 @@ impl Done {
     pub(crate) fn record(&self) -> Value {
         let text = fs::read(self.run_dir().join("exit.json")).expect("exit.json");
         serde_json::from_slice(&text).expect("JSON")
+    }
+
+    /// Fails unless nobody is left soon.
+    pub(crate) fn wait_until_nobody_is_left(&self) {
+        until("nobody is left", || tagged(&self.tag).is_empty());
     }
 
     /// Fails unless nobody is left.

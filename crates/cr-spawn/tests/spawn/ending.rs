@@ -45,7 +45,7 @@ fn a_reader_behind_a_reader_that_leaves_ends_a_silent_agent() {
 
 #[test]
 fn a_reader_that_leaves_ends_a_silent_agent_at_once() {
-    let mut run = Case::playing(&[INIT], "hang=2").start();
+    let mut run = Case::playing(&[INIT], "hang=end").start();
     run.wait_for("system");
     let before = Instant::now();
     run.leave();
