@@ -1,19 +1,28 @@
 //! Standard output, and the recording beside it.
 //!
-//! A thread writes, so that a reader that stands still stops neither the clocks
-//! nor the signals. What waits for it is bounded: [`Output::is_full`] tells the
-//! front to read no more from the agent.
+//! A thread writes what may block, so that a reader that stands still stops
+//! neither the clocks nor the signals. What waits for it is bounded:
+//! [`Output::is_full`] tells the front to read no more from the agent. What
+//! cannot block is written at once, without the detour.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags};
+
+use crate::wait::polled;
+
 /// More than this is not collected.
 const FULL: usize = 1 << 20;
+
+/// So much fits into a pipe that says it can be written to.
+const ATOMIC: usize = 4096;
 
 /// What became of standard output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +42,8 @@ pub(crate) struct Output {
     woken: UnixStream,
     /// Lines of this round, not yet handed over.
     batch: Vec<u8>,
+    stdout: File,
+    is_direct: bool,
     last: Instant,
 }
 
@@ -44,8 +55,14 @@ struct Shared {
 
 #[derive(Debug)]
 struct State {
+    /// For standard output.
     waiting: Vec<u8>,
+    /// For the record.
+    unrecorded: Vec<u8>,
     is_writing: bool,
+    is_recording: bool,
+    /// The front waits for room.
+    is_awaited: bool,
     fate: Fate,
     is_recorded: bool,
 }
@@ -60,7 +77,10 @@ impl Output {
         let shared = Arc::new(Shared {
             state: Mutex::new(State {
                 waiting: Vec::new(),
+                unrecorded: Vec::new(),
                 is_writing: false,
+                is_recording: false,
+                is_awaited: false,
                 fate: Fate::Open,
                 is_recorded: record.is_some(),
             }),
@@ -72,14 +92,17 @@ impl Output {
             record,
         };
         let stdout = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+        let theirs = stdout.try_clone()?;
         thread::Builder::new()
             .name("output".into())
             .stack_size(64 << 10)
-            .spawn(move || writer.run(stdout))?;
+            .spawn(move || writer.run(theirs))?;
         Ok(Self {
             shared,
             woken,
             batch: Vec::new(),
+            is_direct: is_pipe_or_file(&stdout),
+            stdout,
             last: Instant::now(),
         })
     }
@@ -93,29 +116,46 @@ impl Output {
         }
     }
 
-    /// Hands over what was collected.
+    /// Writes or hands over what was collected.
     pub(crate) fn flush(&mut self) {
         if self.batch.is_empty() {
             return;
         }
         self.last = Instant::now();
         let mut state = self.shared.lock();
-        if state.waiting.is_empty() {
-            std::mem::swap(&mut state.waiting, &mut self.batch);
+        if state.is_recorded {
+            state.unrecorded.extend_from_slice(&self.batch);
+        }
+        if state.is_idle() && self.is_direct && self.fits() {
+            if let Err(err) = self.stdout.write_all(&self.batch) {
+                state.fate = Fate::of(&err);
+            }
         } else {
-            state.waiting.append(&mut self.batch);
+            state.waiting.extend_from_slice(&self.batch);
         }
-        self.batch.clear();
-        if self.batch.capacity() > FULL {
-            self.batch = Vec::new();
-        }
+        let wanted = !state.is_done();
         drop(state);
-        self.shared.changed.notify_all();
+        self.batch.clear();
+        self.batch.shrink_to(FULL);
+        if wanted {
+            self.shared.changed.notify_all();
+        }
+    }
+
+    /// Whether the batch can be written without waiting for anybody.
+    fn fits(&self) -> bool {
+        let mut fds = [PollFd::new(&self.stdout, PollFlags::OUT)];
+        polled(&mut fds, Duration::ZERO);
+        self.batch.len() <= ATOMIC && fds[0].revents() == PollFlags::OUT
     }
 
     /// Whether the writer has enough to do.
     pub(crate) fn is_full(&self) -> bool {
-        self.batch.len() + self.shared.lock().waiting.len() >= FULL
+        let mut state = self.shared.lock();
+        let is_full =
+            self.batch.len() + state.waiting.len() >= FULL || state.unrecorded.len() >= FULL;
+        state.is_awaited |= is_full;
+        is_full
     }
 
     /// When a line was last handed over.
@@ -152,7 +192,7 @@ impl Output {
     pub(crate) fn drain(&mut self, limit: Duration) -> bool {
         self.flush();
         let state = self.shared.lock();
-        let busy = |state: &mut State| state.is_writing || !state.waiting.is_empty();
+        let busy = |state: &mut State| !state.is_done();
         let waited = self.shared.changed.wait_timeout_while(state, limit, busy);
         !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
@@ -177,47 +217,78 @@ struct Writer {
     record: Option<File>,
 }
 
+impl State {
+    /// Whether nothing is on its way to standard output.
+    fn is_idle(&self) -> bool {
+        !self.is_writing && self.waiting.is_empty() && self.fate == Fate::Open
+    }
+
+    /// Whether there is nothing left to do.
+    fn is_done(&self) -> bool {
+        !self.is_writing
+            && !self.is_recording
+            && self.waiting.is_empty()
+            && self.unrecorded.is_empty()
+    }
+}
+
+impl Fate {
+    fn of(err: &io::Error) -> Self {
+        match err.kind() {
+            ErrorKind::BrokenPipe => Self::Gone,
+            _ => Self::Failed(err.to_string()),
+        }
+    }
+}
+
 impl Writer {
     fn run(mut self, mut stdout: File) {
-        let mut bytes = Vec::new();
+        let (mut bytes, mut unrecorded) = (Vec::new(), Vec::new());
         loop {
-            let fate = self.next(&mut bytes);
-            if let Some(err) = self.write_record(&bytes) {
-                let _ = err;
-                self.shared.lock().is_recorded = false;
+            let fate = self.next(&mut bytes, &mut unrecorded);
+            if let Some(record) = &mut self.record
+                && record.write_all(&unrecorded).is_err()
+            {
                 self.record = None;
+                self.shared.lock().is_recorded = false;
             }
             if fate == Fate::Open
                 && let Err(err) = stdout.write_all(&bytes)
             {
-                self.shared.lock().fate = match err.kind() {
-                    ErrorKind::BrokenPipe => Fate::Gone,
-                    _ => Fate::Failed(err.to_string()),
-                };
+                self.shared.lock().fate = Fate::of(&err);
             }
-            let _ = (&self.wake).write(&[1]);
         }
     }
 
-    /// Waits for bytes and takes them.
-    fn next(&self, bytes: &mut Vec<u8>) -> Fate {
-        bytes.clear();
-        if bytes.capacity() > FULL {
-            *bytes = Vec::new();
+    /// Says that the last bytes are written, waits for more and takes them.
+    fn next(&self, bytes: &mut Vec<u8>, unrecorded: &mut Vec<u8>) -> Fate {
+        for done in [&mut *bytes, &mut *unrecorded] {
+            done.clear();
+            done.shrink_to(FULL);
         }
         let mut state = self.shared.lock();
         state.is_writing = false;
-        self.shared.changed.notify_all();
-        while state.waiting.is_empty() {
+        state.is_recording = false;
+        if state.is_done() {
+            self.shared.changed.notify_all();
+        }
+        if std::mem::take(&mut state.is_awaited) || state.fate != Fate::Open {
+            let _ = (&self.wake).write(&[1]);
+        }
+        while state.waiting.is_empty() && state.unrecorded.is_empty() {
             let waited = self.shared.changed.wait(state);
             state = waited.unwrap_or_else(PoisonError::into_inner);
         }
         std::mem::swap(&mut state.waiting, bytes);
-        state.is_writing = true;
+        std::mem::swap(&mut state.unrecorded, unrecorded);
+        state.is_writing = !bytes.is_empty();
+        state.is_recording = !unrecorded.is_empty();
         state.fate.clone()
     }
+}
 
-    fn write_record(&mut self, bytes: &[u8]) -> Option<io::Error> {
-        self.record.as_mut()?.write_all(bytes).err()
-    }
+/// Whether a write of little takes no time.
+fn is_pipe_or_file(file: &File) -> bool {
+    let kind = file.metadata().map(|meta| meta.file_type());
+    kind.is_ok_and(|kind| kind.is_fifo() || kind.is_file())
 }
