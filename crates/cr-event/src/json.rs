@@ -69,14 +69,14 @@ impl<'a> Text<'a> {
     /// of a character: so much of a large string is decoded and no more.
     pub fn prefix(self, bytes: usize) -> Cow<'a, str> {
         if !self.has_escape {
-            return String::from_utf8_lossy(cut(self.bytes, bytes));
+            return lossy(cut(self.bytes, bytes));
         }
         let mut out = String::new();
         let mut rest = self.bytes;
         while !rest.is_empty() && out.len() < bytes {
             let plain = memchr(b'\\', rest).unwrap_or(rest.len());
             let part = cut(&rest[..plain], bytes - out.len());
-            out.push_str(&String::from_utf8_lossy(part));
+            out.push_str(&lossy(part));
             rest = &rest[part.len()..];
             if part.len() < plain {
                 break;
@@ -87,6 +87,12 @@ impl<'a> Text<'a> {
         }
         Cow::Owned(out)
     }
+}
+
+/// Text, with what is none replaced; the check alone is several times faster
+/// than the replacement, and nearly always enough.
+fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
 /// At most `length` bytes of `bytes`, and no part of a character at the end.
@@ -471,15 +477,15 @@ impl<'a> Raw<'a> {
     /// The first field called `key`; `None` also where this is no object.
     pub fn get(self, key: &str) -> Option<Raw<'a>> {
         let mut found = None;
-        let walked = Cursor::new(self.0).object(|cursor, name| {
-            if found.is_none() && name == key.as_bytes() {
-                found = Some(cursor.raw()?);
-                return Ok(());
+        // What comes after it is not looked at; what came before a break in the
+        // value stays usable.
+        let _ = Cursor::new(self.0).object(|cursor, name| {
+            if name != key.as_bytes() {
+                return cursor.skip();
             }
-            cursor.skip()
+            found = Some(cursor.raw()?);
+            cursor.fail("found")
         });
-        // What came before a break in the value stays usable.
-        let _ = walked;
         found
     }
 

@@ -186,8 +186,8 @@ impl Narrator {
         }
         self.chatter = None;
         let open = OpenCall {
-            label: shown.label.clone().into_owned(),
-            target: shown.target.chars().take(shown.most).collect(),
+            label: shown.label.clone(),
+            target: cr_io::first_chars(&shown.target, shown.most).0.to_owned(),
             is_shell,
             may_commit,
             said_running: 0,

@@ -1,5 +1,6 @@
 //! Who is speaking, and which calls are open.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use cr_event::{Event, Text};
@@ -11,7 +12,7 @@ const MOST: usize = 10_000;
 /// A call whose result has not come.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenCall {
-    pub(crate) label: String,
+    pub(crate) label: Cow<'static, str>,
     pub(crate) target: String,
     /// A command, which may report a commit.
     pub(crate) is_shell: bool,

@@ -65,6 +65,9 @@ pub fn first_chars(text: &str, length: usize) -> (&str, bool) {
     if text.len() <= length {
         return (text, false);
     }
+    if text.as_bytes()[..length].is_ascii() {
+        return (&text[..length], true);
+    }
     match text.char_indices().nth(length) {
         Some((end, _)) => (&text[..end], true),
         None => (text, false),
