@@ -9,13 +9,19 @@ fn success_is_one_init_one_result_and_0() {
         let ended = Place::new().run(cli, "hello").end();
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
         assert_eq!(ended.stderr, "");
-        assert_eq!(ended.system("init").len(), 1);
-        assert_eq!(ended.lines[0]["subtype"], "init");
+        assert_eq!(ended.kind("system", "init").len(), 1);
+        assert_eq!(ended.lines[0]["subtype"], "start");
+        assert_eq!(ended.agent()[0]["subtype"], "init");
         let result = ended.result();
         assert_eq!(result["subtype"], "success");
         assert_eq!(result["is_error"], false);
         assert_eq!(result["result"], "Hello from the script.");
-        assert_eq!(ended.bodies.len(), 1);
+        assert_eq!(ended.requests.len(), 1);
+        let exit = ended.exit();
+        assert_eq!(exit["reason"], "exit");
+        assert_eq!(exit["exit_code"], 0);
+        assert_eq!(exit["lines"], ended.agent().len());
+        assert_eq!(exit["leaked_total"], 0);
         assert!(ended.survivors().is_empty());
     });
 }
@@ -44,7 +50,7 @@ fn max_turns_counts_calls_and_ends_with_1() {
             .args(&["--max-turns", "2"])
             .end();
         assert_eq!(ended.code, Some(1));
-        assert_eq!(ended.bodies.len(), 2);
+        assert_eq!(ended.requests.len(), 2);
         assert_eq!(ended.result()["subtype"], "error_max_turns");
         assert_eq!(ended.result()["is_error"], true);
     });
@@ -70,15 +76,13 @@ fn an_unknown_flag_is_stderr_and_1() {
     each(|cli| {
         let ended = Place::new()
             .run(cli, "hello")
-            .args(&["--no-such-flag"])
+            .args(&["--", "--no-such-flag"])
             .end();
         assert_eq!(ended.code, Some(1));
-        assert!(ended.lines.is_empty());
-        assert!(
-            ended.stderr.contains("unknown option '--no-such-flag'"),
-            "{}",
-            ended.stderr
-        );
+        assert!(ended.agent().is_empty());
+        let said = "error: unknown option '--no-such-flag'";
+        assert_eq!(ended.kind("cr", "stderr")[0]["text"], said);
+        assert_eq!(ended.exit()["exit_code"], 1);
     });
 }
 
@@ -88,11 +92,11 @@ fn an_unknown_session_is_a_lone_result_and_1() {
         let id = "99999999-2222-4333-8444-555555555555";
         let ended = Place::new().run(cli, "hello").args(&["--resume", id]).end();
         assert_eq!(ended.code, Some(1));
-        assert_eq!(ended.lines.len(), 1);
+        assert_eq!(ended.agent().len(), 1);
         assert_eq!(ended.result()["subtype"], "error_during_execution");
         let said = format!("No conversation found with session ID: {id}");
         assert_eq!(ended.result()["errors"][0], said.as_str());
-        assert!(ended.stderr.contains(&said), "{}", ended.stderr);
-        assert_eq!(ended.bodies.len(), 0);
+        assert_eq!(ended.kind("cr", "stderr")[0]["text"], said.as_str());
+        assert_eq!(ended.requests.len(), 0);
     });
 }

@@ -1,7 +1,8 @@
 //! How a run ends when the API fails it.
 
 use crate::cli::{Cli, each};
-use crate::place::{Ended, Place};
+use crate::place::Place;
+use crate::run::Ended;
 
 /// A run whose every call fails with `status`.
 fn failing(cli: &Cli, status: u16) -> Ended {
@@ -23,6 +24,7 @@ fn failed(ended: &Ended) {
     let messages = ended.of("assistant");
     let last = messages.last().expect("a message");
     assert_eq!(last["message"]["model"], "<synthetic>");
+    assert_eq!(ended.exit()["stderr"]["bytes"], 0);
     assert_eq!(ended.stderr, "");
 }
 
@@ -37,9 +39,9 @@ fn a_status_that_may_pass_is_tried_again() {
         ] {
             let ended = failing(cli, status);
             failed(&ended);
-            assert_eq!(ended.bodies.len(), 2, "{status}");
+            assert_eq!(ended.requests.len(), 2, "{status}");
             assert_eq!(ended.result()["api_error_status"], status);
-            let [retry] = ended.system("api_retry")[..] else {
+            let [retry] = ended.kind("system", "api_retry")[..] else {
                 panic!("one retry after {status}");
             };
             assert_eq!(retry["error_status"], status);
@@ -55,8 +57,8 @@ fn a_status_that_stays_is_not_tried_again() {
     each(|cli| {
         let ended = failing(cli, 403);
         failed(&ended);
-        assert_eq!(ended.bodies.len(), 1);
-        assert!(ended.system("api_retry").is_empty());
+        assert_eq!(ended.requests.len(), 1);
+        assert!(ended.kind("system", "api_retry").is_empty());
     });
 }
 
@@ -69,7 +71,7 @@ fn a_refused_connection_is_an_error_without_a_status() {
             .impatient()
             .end();
         failed(&ended);
-        let [retry] = ended.system("api_retry")[..] else {
+        let [retry] = ended.kind("system", "api_retry")[..] else {
             panic!("one retry");
         };
         assert!(retry["error_status"].is_null(), "{retry}");
@@ -83,6 +85,6 @@ fn a_dropped_answer_is_asked_for_again_and_leaves_no_part_behind() {
         assert_eq!(ended.code, Some(0));
         assert_eq!(ended.result()["result"], "The whole answer.");
         assert_eq!(ended.of("assistant").len(), 1);
-        assert_eq!(ended.bodies.len(), 2);
+        assert_eq!(ended.requests.len(), 2);
     });
 }

@@ -1,4 +1,4 @@
-//! The real CLI, two versions of it, against a scripted API.
+//! The real CLI, two versions of it, under `cr-spawn`, against a scripted API.
 //!
 //! What is checked here is what the tools depend on. A failure after a new
 //! version of the CLI means that the protocol has changed.
@@ -6,11 +6,15 @@
 #![allow(missing_docs, reason = "an integration test is a crate of its own")]
 #![allow(clippy::print_stdout, reason = "shown when a test fails")]
 
+#[path = "../pipeline/bins.rs"]
+#[expect(dead_code, reason = "shared with the other tests across tools")]
 mod bins;
 mod cli;
 mod ends;
 mod failures;
+mod leftovers;
 mod place;
 mod prompts;
+mod run;
 mod signals;
 mod work;

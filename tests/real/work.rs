@@ -41,7 +41,7 @@ fn a_subagent_is_marked_by_the_call_that_started_it() {
         assert_eq!(tools.len(), 1, "{assistant:#?}");
         assert_eq!(tools[0]["message"]["content"][0]["name"], "Bash");
         assert_eq!(tools[0]["session_id"], assistant[0]["session_id"]);
-        assert_eq!(ended.bodies.len(), 4);
+        assert_eq!(ended.requests.len(), 4);
     });
 }
 
@@ -54,7 +54,7 @@ fn a_resumed_session_keeps_its_id_and_what_was_said() {
         let second = place.run(cli, "hello").args(&["--resume", id]).end();
         assert_eq!(second.code, Some(0));
         assert_eq!(second.result()["session_id"], id);
-        let said = second.bodies[0]["messages"].to_string();
+        let said = second.requests[0]["messages"].to_string();
         assert!(said.contains("remember 4711"), "{said}");
         assert!(said.contains("Hello from the script."), "{said}");
     });

@@ -11,6 +11,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use cr_io::Exit;
@@ -51,8 +52,14 @@ pub(crate) fn run(args: &RunArgs, work: &Path) -> anyhow::Result<Exit> {
     let work = work.to_owned();
     thread::spawn(move || obey(control, &signalled, &work));
     let status = reap(child)?;
+    let survivors = linger(Duration::from_secs(args.linger))?;
     if let Some(path) = &args.report {
-        let report = serde_json::to_vec(&Report::new(status)?)?;
+        let report = Report {
+            exit_code: status.code(),
+            signal: status.signal(),
+            survivors,
+        };
+        let report = serde_json::to_vec(&report)?;
         fs::write(path, report).with_context(|| path.display().to_string())?;
     }
     let code = status.code().or(status.signal().map(|n| 128 + n));
@@ -145,23 +152,30 @@ struct Survivor {
     argv: String,
 }
 
-impl Report {
-    fn new(status: ExitStatus) -> anyhow::Result<Self> {
-        let mut survivors = Vec::new();
-        for entry in fs::read_dir("/proc").context("/proc")? {
-            let name = entry.context("/proc")?.file_name();
-            let pid = name.to_str().and_then(|name| name.parse().ok());
-            survivors.extend(pid.and_then(Survivor::find));
+/// What is still there after `time`, or earlier if that is nothing.
+fn linger(time: Duration) -> anyhow::Result<Vec<Survivor>> {
+    let until = Instant::now() + time;
+    loop {
+        let survivors = Survivor::all()?;
+        if survivors.is_empty() || Instant::now() >= until {
+            return Ok(survivors);
         }
-        Ok(Self {
-            exit_code: status.code(),
-            signal: status.signal(),
-            survivors,
-        })
+        // Not all of them are children, so there is nothing to wait on.
+        thread::sleep(Duration::from_millis(5));
     }
 }
 
 impl Survivor {
+    fn all() -> anyhow::Result<Vec<Self>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir("/proc").context("/proc")? {
+            let name = entry.context("/proc")?.file_name();
+            let pid = name.to_str().and_then(|name| name.parse().ok());
+            found.extend(pid.and_then(Self::find));
+        }
+        Ok(found)
+    }
+
     /// Process `pid`, if it is there, alive, and not this one.
     fn find(pid: u32) -> Option<Self> {
         if pid == std::process::id() {

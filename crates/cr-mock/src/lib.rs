@@ -95,6 +95,10 @@ struct RunArgs {
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 
+    /// Give what COMMAND left running up to SECONDS to end by itself
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    linger: u64,
+
     #[command(flatten)]
     record: Record,
 
