@@ -52,7 +52,7 @@ fn each(
             }
             Line::Long(_) => match lines.whole()? {
                 Some(Line::Whole(line) | Line::Torn(line)) => {
-                    documents.line(line, &mut |line| sessions.line(line))
+                    documents.line(line, &mut |line| sessions.line(line));
                 }
                 Some(Line::Long(_)) | None => {
                     lines.pass(|_| ())?;
