@@ -55,6 +55,11 @@ impl Clock {
         }
     }
 
+    /// The last time that an event had.
+    pub(crate) fn seen(&self) -> Option<Timestamp> {
+        self.last
+    }
+
     /// The time of the event last seen, if anything is known of it.
     pub(crate) fn at(&self) -> Option<Timestamp> {
         match self.source {

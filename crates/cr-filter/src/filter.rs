@@ -92,6 +92,8 @@ struct Filter<'a, W> {
     written: u64,
     /// Whether the line that says so was written.
     limited: bool,
+    /// Whether a group is open in a workflow's log.
+    grouped: bool,
 }
 
 impl<'a, W: Write> Filter<'a, W> {
@@ -135,6 +137,7 @@ impl<'a, W: Write> Filter<'a, W> {
             step: Step::default(),
             written: 0,
             limited: false,
+            grouped: false,
         })
     }
 
@@ -248,10 +251,10 @@ impl<'a, W: Write> Filter<'a, W> {
     fn events(&mut self, events: &[Vec<u8>], number: u64) -> anyhow::Result<Fate> {
         let mut fate = Fate::Part;
         for event in events {
-            fate = match (fate, self.event(event, number)?) {
-                (Fate::Part, fate) | (_, fate @ Fate::Shown) => fate,
-                (fate, _) => fate,
-            };
+            let next = self.event(event, number)?;
+            if fate == Fate::Part || next == Fate::Shown {
+                fate = next;
+            }
         }
         Ok(fate)
     }
@@ -306,6 +309,9 @@ impl<'a, W: Write> Filter<'a, W> {
         let line = self.printer.line(note);
         self.step.see(note, &line);
         self.written += line.len() as u64 + 1;
+        if self.args.format == Format::Github {
+            self.group(note)?;
+        }
         self.sink.line(&line, &mut self.out)?;
         if !self.limited && self.args.limit.is_some_and(|limit| self.written > limit) {
             self.limited = true;
@@ -314,6 +320,24 @@ impl<'a, W: Write> Filter<'a, W> {
             self.sink.line(&line, &mut self.out)?;
         }
         Ok(true)
+    }
+
+    /// A session's lines are a group, which a workflow's log shows folded; what
+    /// ends it stands outside.
+    fn group(&mut self, note: &Note) -> anyhow::Result<()> {
+        let begins = note.label == "Session" && note.weight > Weight::Detail;
+        let ends = matches!(&*note.label, "Done" | "Failed") && note.weight == Weight::Key;
+        if self.grouped && (begins || ends) {
+            self.grouped = false;
+            self.sink.line("::endgroup::", &mut self.out)?;
+        }
+        if begins {
+            self.grouped = true;
+            let session = cr_io::sanitized(&self.narrator.session);
+            self.sink
+                .line(&format!("::group::Session {session}"), &mut self.out)?;
+        }
+        Ok(())
     }
 
     fn row(&mut self, event: &Event<'_>, number: u64) -> anyhow::Result<Fate> {
@@ -362,6 +386,9 @@ impl<'a, W: Write> Filter<'a, W> {
         }
         for row in self.rows.unfinished() {
             self.write_row(&row)?;
+        }
+        if std::mem::take(&mut self.grouped) {
+            self.sink.line("::endgroup::", &mut self.out)?;
         }
         self.flush()?;
         if self.args.format == Format::Github {

@@ -2,6 +2,8 @@
 
 use cr_event::{Block, Content, Event, Kind, Message, Text, ToolResult, ToolUse, TurnEnd};
 
+use jiff::Timestamp;
+
 use crate::clock::Clock;
 use crate::note::{Note, Tone, duration};
 use crate::thread::{OpenCall, Threads};
@@ -20,6 +22,9 @@ pub(crate) struct Narrator {
     pub(crate) session: String,
     /// The main thread's last usage, unread, and the model it is of.
     context: (Vec<u8>, String),
+    /// When the run began and the milliseconds it has, until half of them are
+    /// gone.
+    timeout: Option<(Timestamp, i64)>,
     /// Whether the turn's error was told already, by a line of its own.
     told: bool,
     /// Words too short to show, in case they are the last.
@@ -36,11 +41,15 @@ impl Narrator {
             Kind::Result => self.turn_end(event),
             Kind::System if event.is("init") => self.init(event),
             Kind::System => self.notes.extend(system::note(event)),
-            Kind::Cr => self.notes.extend(ours::note(event)),
+            Kind::Cr => {
+                self.timeout = ours::timeout(event).or(self.timeout);
+                self.notes.extend(ours::note(event));
+            }
             Kind::ToolProgress => self.still_running(event),
             Kind::RateLimit => self.notes.extend(system::rate_limit(event, clock)),
             _ => {}
         }
+        self.half_time(clock);
         self.notes.drain(..)
     }
 
@@ -76,6 +85,21 @@ impl Narrator {
         }
         self.threads.close(id);
         !self.threads.any_shell_open()
+    }
+
+    /// Warns once that half of the run's time is gone.
+    fn half_time(&mut self, clock: &Clock) {
+        let (Some((start, limit)), Some(now)) = (self.timeout, clock.seen()) else {
+            return;
+        };
+        let gone = now.as_millisecond().saturating_sub(start.as_millisecond());
+        if gone.saturating_mul(2) < limit {
+            return;
+        }
+        self.timeout = None;
+        let limit = duration(limit.unsigned_abs() / 1000);
+        let note = Note::new("Clock", format!("half of the timeout of {limit} is gone"));
+        self.notes.push(note.tone(Tone::Warning));
     }
 
     fn init(&mut self, event: &Event<'_>) {

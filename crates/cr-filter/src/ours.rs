@@ -1,6 +1,7 @@
 //! Lines of our own: how the run was started, limited and ended.
 
 use cr_event::{Event, Raw, Text};
+use jiff::Timestamp;
 
 use crate::note::{Note, Tone, duration};
 
@@ -12,8 +13,8 @@ pub(crate) fn note(event: &Event<'_>) -> Option<Note> {
         "start" => start(line),
         "limit" => limit(line),
         "exit" => exit(line),
-        "stderr" => said(line, "Stderr", "line").tone(Tone::Warning),
-        "noise" => said(line, "Noise", "line").detail(),
+        "stderr" => said(line, "Stderr", "text").tone(Tone::Warning),
+        "noise" => said(line, "Noise", "text").detail(),
         "forged" => said(line, "Forged", "line").key(Tone::Error),
         "oversize" => {
             let bytes = line.get("bytes").and_then(Raw::u64).unwrap_or(0);
@@ -25,37 +26,74 @@ pub(crate) fn note(event: &Event<'_>) -> Option<Note> {
     })
 }
 
+/// When a run that has a time limit began, and its milliseconds.
+pub(crate) fn timeout(event: &Event<'_>) -> Option<(Timestamp, i64)> {
+    let start = event.at.filter(|_| event.is("start"))?;
+    let limit = event.line.at(&["limits", "timeout_ms"])?.u64()?;
+    Some((start.decode().parse().ok()?, i64::try_from(limit).ok()?))
+}
+
 fn start(line: Raw<'_>) -> Note {
     let mut parts = Vec::new();
-    for key in ["model", "cwd", "run_dir"] {
-        parts.extend(line.string(key).map(|value| format!("{key}: {value}")));
+    let text = |key: &str| line.string(key).unwrap_or_default();
+    parts.push(format!(
+        "model: {}",
+        line.string("model").unwrap_or("the session's".into())
+    ));
+    let limits = line.get("limits");
+    let number = |key: &str| limits.and_then(|limits| limits.get(key)?.u64());
+    let budget = limits.and_then(|limits| limits.get("max_budget_usd")?.f64());
+    let off = || "off".to_owned();
+    parts.push(format!(
+        "max-turns: {}",
+        number("max_turns").map_or_else(off, |n| n.to_string())
+    ));
+    parts.push(format!(
+        "max-budget: {}",
+        budget.map_or_else(off, |usd| format!("${usd}"))
+    ));
+    let clocks = [
+        ("timeout", "timeout_ms"),
+        ("idle", "idle_timeout_ms"),
+        ("tool", "tool_timeout_ms"),
+        ("turn", "turn_timeout_ms"),
+    ];
+    for (name, key) in clocks {
+        let clock = number(key).map_or_else(off, |ms| duration(ms / 1000));
+        parts.push(format!("{name}: {clock}"));
     }
-    let limits = line.get("limits").map(Raw::fields).unwrap_or_default();
-    for (name, value) in limits {
-        let value = value.text().map_or_else(
-            || String::from_utf8_lossy(value.bytes()).into_owned(),
-            |text| text.decode().into_owned(),
-        );
-        if value != "null" {
-            parts.push(format!("{}: {value}", name.decode()));
-        }
+    let mode = text("permission_mode");
+    parts.push(format!(
+        "permissions: {}",
+        if mode.is_empty() { "default" } else { &mode }
+    ));
+    for (name, key) in [("cwd", "cwd"), ("run", "run_dir")] {
+        parts.extend(line.string(key).map(|value| format!("{name}: {value}")));
     }
     Note::new("Start", parts.join(" | ")).most(600)
 }
 
 fn limit(line: Raw<'_>) -> Note {
-    let text = |key| line.string(key).unwrap_or_default();
-    let mut words = format!("{} limit", text("clock"));
-    let after = line.get("after_ms").and_then(Raw::u64);
-    if let Some(after) = after {
-        words.push_str(&format!(" after {}", duration(after / 1000)));
-    }
-    for key in ["doing", "action"] {
-        let said = text(key);
-        if !said.is_empty() {
-            words.push_str(&format!(", {said}"));
+    let number = |key| {
+        line.get(key)
+            .and_then(Raw::u64)
+            .map(|ms| duration(ms / 1000))
+    };
+    let clock = line.string("clock").unwrap_or_default();
+    let mut words = format!(
+        "{clock} of {} ran out",
+        number("limit_ms").unwrap_or_default()
+    );
+    let doing = |key| line.get("doing").and_then(|doing| doing.string(key));
+    match (doing("tool"), doing("what")) {
+        (Some(tool), _) => {
+            words.push_str(&format!(" in {tool}"));
+            words.extend(doing("target").map(|target| format!(": {target}")));
         }
+        (None, Some(what)) => words.push_str(&format!(" while {what}")),
+        (None, None) => {}
     }
+    words.extend(line.string("action").map(|action| format!(" ({action})")));
     Note::new("Limit", words).key(Tone::Error)
 }
 

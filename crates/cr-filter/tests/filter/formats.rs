@@ -189,10 +189,13 @@ fn t2_text_cannot_make_a_workflow_command() {
         .expect("run cr-filter");
     let text = String::from_utf8(run.stdout).expect("text");
     let commands: Vec<_> = text.lines().filter(|line| line.starts_with("::")).collect();
-    assert_eq!(
-        commands,
-        ["::error::Error: bad <b>%250A::error::", "::error::Failed"]
-    );
+    let expected = [
+        r"::group::Session s\nok=true",
+        "::error::Error: bad <b>%250A::error::",
+        "::endgroup::",
+        "::error::Failed",
+    ];
+    assert_eq!(commands, expected);
     let summary = std::fs::read_to_string(summary).expect("a summary");
     assert!(
         summary.contains("&lt;b&gt;") && !summary.contains("<b>"),
@@ -200,4 +203,32 @@ fn t2_text_cannot_make_a_workflow_command() {
     );
     let outputs = std::fs::read_to_string(outputs).expect("outputs");
     assert_eq!(outputs, "ok=false\nsession_id=s\\nok=true\ncommits=0\n");
+}
+
+#[test]
+fn lines_of_our_own_are_told_too() {
+    let input = concat!(
+        r#"{"type":"cr","subtype":"start","at":"2026-01-02T00:00:00Z","run_id":"r","model":"sonnet","cwd":"/w","run_dir":"/d","permission_mode":null,"limits":{"timeout_ms":7200000,"idle_timeout_ms":900000,"tool_timeout_ms":null,"max_turns":100,"max_budget_usd":null}}"#,
+        "\n",
+        r#"{"type":"cr","subtype":"stderr","at":"2026-01-02T00:30:00Z","text":"a\u001b[2Jwarning"}"#,
+        "\n",
+        r#"{"type":"cr","subtype":"stderr","at":"2026-01-02T01:00:01Z","text":"late"}"#,
+        "\n",
+        r#"{"type":"cr","subtype":"limit","at":"2026-01-02T02:00:00Z","clock":"timeout","limit_ms":7200000,"elapsed_ms":7200000,"doing":{"what":"tool","tool":"Bash","target":"cargo test","since_ms":5},"action":"term"}"#,
+        "\n",
+        r#"{"type":"cr","subtype":"git","at":"2026-01-02T02:00:01Z","phase":"end","commits":["a b"],"changed_files":2,"insertions":3,"deletions":1,"uncommitted_changes":0}"#,
+        "\n",
+        r#"{"type":"cr","subtype":"exit","at":"2026-01-02T02:00:01Z","reason":"timeout","exit_code":143,"signal":null,"duration_ms":7201000,"leaked":[{"pid":1},{"pid":2}]}"#,
+        "\n",
+    );
+    let expected = "\
+[00:00:00] Start: model: sonnet | max-turns: 100 | max-budget: off | timeout: 2h0m | idle: 15m0s | tool: off | turn: off | permissions: default | cwd: /w | run: /d
+[00:30:00] Stderr: a\\x1b[2Jwarning
+[01:00:01] Stderr: late
+[01:00:01] Clock: half of the timeout of 2h0m is gone
+[02:00:00] Limit: timeout of 2h0m ran out in Bash: cargo test (term)
+[02:00:01] Git: 1 commits, 2 files changed, +3 -1, 0 uncommitted
+[02:00:01] Exit: timeout, code 143, 2h0m, 2 processes left behind were ended
+";
+    assert_eq!(shown(&[], input), expected);
 }
