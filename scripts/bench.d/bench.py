@@ -301,6 +301,8 @@ def main():
     found, missing = peers.all_of_them()
     report = Report()
     report.write(f"# Bench: {options.size}, {os.cpu_count()} cores, {platform.machine()}")
+    if os.getloadavg()[0] > os.cpu_count() / 2:
+        report.write(f"\nThe machine is busy (load {os.getloadavg()[0]:.1f}): times mean little now.")
     if options.only in [None, "filter"]:
         bench_filter(report, found, options)
     if options.only in [None, "summarize"]:
