@@ -59,6 +59,11 @@ impl About {
         }
     }
 
+    /// Whether a time is known.
+    pub(crate) fn has_time(&self) -> bool {
+        !self.first_at.is_empty()
+    }
+
     /// When it began.
     pub(crate) fn started(&self) -> Option<Timestamp> {
         self.first_at.parse().ok()

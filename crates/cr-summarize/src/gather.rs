@@ -43,6 +43,8 @@ pub(crate) struct Gather {
     pub(crate) said: String,
     /// How a log ends, which has no results.
     pub(crate) log: LogEnd,
+    /// The lines of the `user` tell no time: those of old releases.
+    is_timeless: bool,
     /// Reading ended before the input did.
     pub(crate) is_cut: bool,
     /// The message that is being streamed in pieces.
@@ -78,6 +80,14 @@ impl Gather {
             keeps_all,
             ..Self::default()
         }
+    }
+
+    /// Whether a line of the `user` matters: in a log, when somebody waits for
+    /// it, and before anything tells when it began, unless it does not either
+    /// or is large.
+    pub(crate) fn needs_users(&self, is_large: bool) -> bool {
+        let is_timed = self.about.has_time() || self.is_timeless || is_large;
+        self.about.is_log || self.calls.is_waiting() || !is_timed
     }
 
     /// Counts a line that was not looked into.
@@ -195,11 +205,11 @@ impl Gather {
         let Some(message) = &event.message else {
             return false;
         };
-        let mut used = false;
+        self.is_timeless |= event.at.is_none();
+        let mut used = self.calls.is_waiting();
         for block in message.blocks() {
             if let Block::ToolResult(result) = block {
                 self.calls.answered(result.id.bytes(), result.is_error);
-                used = true;
             }
         }
         if event.is_log && self.is_main(event) && !event.is_synthetic {

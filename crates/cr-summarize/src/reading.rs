@@ -5,12 +5,7 @@ use std::io::{self, Read};
 use cr_event::Documents;
 use cr_io::{Line, Lines};
 
-use crate::sessions::{Sessions, is_piece};
-
-/// Lines of this size and more are held only if they must be. At most the size
-/// at which [`Lines`] no longer lends a line at once, or it would matter how
-/// the input is cut into reads.
-const LARGE: usize = 64 << 10;
+use crate::sessions::Sessions;
 
 /// Reads `input` to its end; no line or document over `limit` bytes is held.
 pub(crate) fn read(input: impl Read, limit: usize, sessions: &mut Sessions) -> io::Result<()> {
@@ -34,8 +29,8 @@ fn each(
                 oversize(documents, sessions);
             }
             Line::Whole(line) | Line::Torn(line) => {
-                let is_large = line.len() >= LARGE && sessions.can_pass(line);
-                if documents.is_lines() && (is_piece(line) || is_large) {
+                if documents.is_lines() && sessions.can_pass(line) {
+                    sessions.keep_time(line);
                     sessions.pass(lines.is_object());
                 } else {
                     documents.line(line, &mut |line| sessions.line(line));
@@ -73,6 +68,7 @@ fn oversize(documents: &mut Documents, sessions: &mut Sessions) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sessions::LARGE;
     use crate::summary_of;
 
     /// Gives `step` bytes at a time, and an interruption before each.

@@ -20,12 +20,25 @@ pub(crate) struct Sessions {
     current: Gather,
     /// The others, in the order they were left.
     others: Vec<Gather>,
+    /// The last line that was passed over and tells a time.
+    timed: Vec<u8>,
+    /// The same, before it is known to be whole.
+    kept: Vec<u8>,
 }
+
+/// Lines of this size and more are held only if they must be. At most the size
+/// at which lines are no longer lent at once, or it would matter how the input
+/// is cut into reads.
+pub(crate) const LARGE: usize = 64 << 10;
 
 /// Whether a line is a piece of a block, by its first bytes alone. Of these
 /// nothing is used, and there are more of them than of anything else.
-pub(crate) fn is_piece(head: &[u8]) -> bool {
+fn is_piece(head: &[u8]) -> bool {
     head.starts_with(br#"{"type":"stream_event","event":{"type":"content_block_"#)
+}
+
+fn is_user(head: &[u8]) -> bool {
+    Kind::of_head(head) == Some(Kind::User)
 }
 
 impl Sessions {
@@ -49,21 +62,38 @@ impl Sessions {
         let Ok(event) = Event::parse(line) else {
             return self.current.count(Fate::BadJson);
         };
+        if event.at.is_some() {
+            self.timed.clear();
+        }
         if self.apart {
             self.choose(&event);
         }
         self.current.take(&event);
     }
 
-    /// Whether a large line that begins with `head` is better not held. A
-    /// tool's result tells only the time, unless somebody waits for it.
+    /// Whether a line that begins with `head` need not be looked into. A tool's
+    /// result tells only the time, unless somebody waits for it, and a large one
+    /// is not held for that. Of a large line `head` may be the beginning.
     pub(crate) fn can_pass(&self, head: &[u8]) -> bool {
-        let is_user = Kind::of_head(head) == Some(Kind::User);
-        is_piece(head) || (is_user && !self.apart && !self.current.calls.is_waiting())
+        let is_large = head.len() >= LARGE;
+        let is_needed = || self.apart || self.current.needs_users(is_large);
+        is_piece(head) || (is_user(head) && !is_needed())
+    }
+
+    /// Keeps a line that is passed over for the time it tells, which counts
+    /// only if nothing later tells one.
+    pub(crate) fn keep_time(&mut self, line: &[u8]) {
+        if line.len() < LARGE && is_user(line) {
+            self.kept.extend_from_slice(line);
+        }
     }
 
     /// Counts a line that was not looked into.
     pub(crate) fn pass(&mut self, is_whole: bool) {
+        if is_whole && !self.kept.is_empty() {
+            mem::swap(&mut self.kept, &mut self.timed);
+        }
+        self.kept.clear();
         self.current.count(if is_whole {
             Fate::Ignored
         } else {
@@ -78,6 +108,7 @@ impl Sessions {
 
     /// From here on the lines are those of a subagent of the session.
     pub(crate) fn join(&mut self) {
+        self.tell_time();
         self.current.is_joining = true;
     }
 
@@ -93,8 +124,15 @@ impl Sessions {
 
     /// The sessions, in order.
     pub(crate) fn finish(mut self) -> Vec<Gather> {
+        self.tell_time();
         self.others.push(self.current);
         self.others
+    }
+
+    fn tell_time(&mut self) {
+        if let Ok(event) = Event::parse(&mem::take(&mut self.timed)) {
+            self.current.about.line(&event);
+        }
     }
 
     /// Makes the session that `event` belongs to the current one. A line

@@ -126,3 +126,33 @@ fn a_question_left_open_needs_a_person() {
         assert_eq!(got, code, "{between}");
     }
 }
+
+#[test]
+fn the_run_ends_with_the_last_line_that_tells_a_time() {
+    let line = |kind: &str, second: u32| {
+        json!({"type": kind, "message": {"id": "a", "content": []}, "timestamp": format!("2026-01-01T00:00:0{second}Z")})
+            .to_string()
+            .replace(&format!(",\"type\":\"{kind}\""), "")
+            .replacen('{', &format!("{{\"type\":\"{kind}\","), 1)
+    };
+    let (user, assistant) = (|at| line("user", at), |at| line("assistant", at));
+    assert!(user(1).starts_with(r#"{"type":"user","message""#));
+    let torn = &user(9)[..40];
+    let cases = [
+        (vec![user(1), user(2)], 2),
+        (
+            vec![assistant(1), user(2), "{\"type\":\"x\"}".to_owned()],
+            2,
+        ),
+        (vec![assistant(1), user(2), assistant(3)], 3),
+        (vec![assistant(1), user(2), torn.to_owned()], 2),
+        (vec![assistant(1), user(2), user(3), "x".to_owned()], 3),
+    ];
+    for (lines, last) in cases {
+        let (_, summary) = of_bytes(lines.join("\n"));
+        let ended = format!("2026-01-01T00:00:0{last}.000Z");
+        assert_eq!(summary["ended_at"], ended, "{lines:?}");
+        assert_eq!(summary["started_at"], "2026-01-01T00:00:01.000Z");
+        crate::tool::lines(&summary);
+    }
+}
