@@ -20,7 +20,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 const MARK: &str = "--child:";
 
 /// Longer than any test.
-const LONG: Duration = Duration::from_secs(3600);
+const LONG: Duration = Duration::from_hours(1);
 
 /// What a child does to get away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

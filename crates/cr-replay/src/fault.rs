@@ -35,6 +35,7 @@ Faults (--fault, or CR_REPLAY_FAULT; several with commas):
 
 /// Everything that was asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fault of its own")]
 pub(crate) struct Faults {
     pub(crate) hang: Option<Place>,
     pub(crate) linger: Duration,
@@ -127,7 +128,7 @@ mod tests {
         assert_eq!(faults.hang, Some(Place::Line(3)));
         assert_eq!((faults.torn, faults.exit), (true, Some(7)));
         assert_eq!(faults.children.len(), 2);
-        assert_eq!(faults.linger, Duration::from_secs(60));
+        assert_eq!(faults.linger, Duration::from_mins(1));
         for wrong in ["explode", "exit=256", "child=", "hang=x"] {
             assert!(Faults::default().add(wrong).is_err(), "{wrong}");
         }

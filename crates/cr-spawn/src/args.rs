@@ -175,7 +175,7 @@ pub struct Args {
     #[arg(long)]
     pub name: Option<String>,
 
-    /// The agent's program [default: $CR_CLAUDE, else claude]
+    /// The agent's program [default: claude]
     #[arg(long, value_name = "PROGRAM")]
     pub claude: Option<PathBuf>,
 

@@ -75,10 +75,11 @@ pub(crate) fn code(
         (Some(Cause::Signal(number)), _) => of_signal(*number),
         (Some(Cause::Orphaned), _) => of_signal(signal_hook::consts::SIGTERM),
         (Some(Cause::OutputFailed(_)), _) | (_, Fate::Failed(_)) => Exit::Io,
-        (Some(Cause::ReaderGone), _) => of_signal(signal_hook::consts::SIGPIPE),
+        (Some(Cause::ReaderGone), _) | (None, Fate::Gone) => {
+            of_signal(signal_hook::consts::SIGPIPE)
+        }
         (Some(Cause::GuardianDied(_)), _) => Exit::Tool,
         (Some(Cause::NotStarted(exit, _)), _) => *exit,
-        (None, Fate::Gone) => of_signal(signal_hook::consts::SIGPIPE),
         (None, Fate::Open) => match end {
             Some(End {
                 signal: Some(number),

@@ -105,7 +105,7 @@ mod tests {
         let nested = r#"{"type":"assistant","parent_tool_use_id":"t1","message":{"content":[]}}"#;
         let clocks = Args::parse_from(["cr-spawn"]).clocks;
         let started = Instant::now();
-        let later = started + Duration::from_secs(3000);
+        let later = started + Duration::from_mins(50);
         let mut activity = Activity::new(started);
         activity.line(agent.as_bytes(), started);
         activity.line(nested.as_bytes(), later);

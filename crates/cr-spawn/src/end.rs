@@ -8,8 +8,9 @@ use rustix::event::{PollFd, PollFlags};
 use crate::cause::{self, Cause};
 use crate::front::Front;
 use crate::output::Fate;
+use crate::prepare::note;
 use crate::record::{self, MOST, millis};
-use crate::start::{note, spawn_code};
+use crate::start::spawn_code;
 
 /// How long a reader may take for the rest, if the end was not the agent's own.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -56,7 +57,7 @@ pub(crate) fn facts(front: &Front<'_>, run_id: &str) -> record::Exit {
 ///
 /// In this order: a reader may keep us waiting for ever, and the record must
 /// not wait with us. Whoever sees the end of the file knows that nobody is left.
-pub(crate) fn finish(mut front: Front<'_>, exit: &record::Exit) -> anyhow::Result<Exit> {
+pub(crate) fn finish(mut front: Front<'_>, exit: &record::Exit) -> Exit {
     let line = record::line(exit);
     if let Some(dir) = front.run_dir
         && let Err(err) = dir.write_once("exit.json", &line)
@@ -91,7 +92,7 @@ pub(crate) fn finish(mut front: Front<'_>, exit: &record::Exit) -> anyhow::Resul
     } else if let Some(text) = cause.as_ref().and_then(Cause::error) {
         note(&text);
     }
-    Ok(code)
+    code
 }
 
 fn reader_left() -> bool {

@@ -4,37 +4,36 @@
 //! its timeout, is the whole loop. What blocks is done elsewhere: the guardian
 //! waits for processes, a thread for the reader of standard output.
 
+mod course;
+mod passing;
+
 use std::io::IsTerminal;
-use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use cr_io::Redactor;
-use cr_proc::{Process, Swept};
+use cr_proc::Swept;
 use cr_run::RunDir;
 use rustix::event::{PollFd, PollFlags};
 use signal_hook::consts::{SIGHUP, SIGTSTP};
 
+use self::passing::Passing;
 use crate::activity::Activity;
 use crate::args::Args;
 use crate::cause::Cause;
 use crate::clocks;
 use crate::feed::Feed;
 use crate::guard::Guard;
-use crate::guardian::PATIENCE;
 use crate::output::{Fate, Output};
 use crate::record::{Limit, Still, compose, millis};
 use crate::signals::Signals;
 use crate::starter::Starter;
 use crate::stderr::Stderr;
-use crate::stdout::{Maker, Sink, Stdout};
-use crate::wait::polled;
-use crate::wire::{End, Order, Received, Report};
+use crate::stdout::{Maker, Stdout};
+use crate::wait::{is_pipe, polled};
+use crate::wire::{End, Order, Received};
 
 /// From the agent's end to the end of its pipes.
 pub(crate) const DRAIN: Duration = Duration::from_secs(1);
-
-/// How long the guardian may take to end everything.
-const SWEEP: Duration = Duration::from_millis(2500);
 
 /// How long the guardian may take to start the agent.
 const START: Duration = Duration::from_secs(10);
@@ -42,7 +41,7 @@ const START: Duration = Duration::from_secs(10);
 /// Silence after which a sign of life is written, and the longest between two:
 /// only a write shows that the reader of our reader has left.
 const BEAT: Duration = Duration::from_secs(1);
-const RAREST_BEAT: Duration = Duration::from_secs(60);
+const RAREST_BEAT: Duration = Duration::from_mins(1);
 
 /// More than this between two rounds, and we were stopped.
 const GAP: Duration = Duration::from_secs(2);
@@ -105,33 +104,6 @@ pub(crate) struct Parts {
     pub(crate) feed: Feed,
 }
 
-/// Where lines go while they are read: the output, with the activity beside.
-struct Passing<'a> {
-    out: &'a mut Output,
-    activity: Option<&'a mut Activity>,
-    now: Instant,
-}
-
-impl Sink for Passing<'_> {
-    fn pass(&mut self, line: &[u8]) {
-        if let Some(activity) = &mut self.activity {
-            activity.line(line, self.now);
-        }
-        self.out.line(line);
-    }
-
-    fn replace(&mut self, line: &[u8]) {
-        if let Some(activity) = &mut self.activity {
-            activity.sign_of_life(self.now);
-        }
-        self.out.line(line);
-    }
-
-    fn is_full(&self) -> bool {
-        self.out.is_full()
-    }
-}
-
 impl<'a> Front<'a> {
     pub(crate) fn new(
         args: &'a Args,
@@ -191,9 +163,10 @@ impl<'a> Front<'a> {
         let before = Instant::now();
         let blocked = self.out.is_full();
         let is_waiting = self.stdout.is_waiting() || self.stderr.is_waiting();
-        let limit = match is_waiting && !blocked {
-            true => Duration::ZERO,
-            false => self.next_deadline().saturating_duration_since(before),
+        let limit = if is_waiting && !blocked {
+            Duration::ZERO
+        } else {
+            self.next_deadline().saturating_duration_since(before)
         };
         let ready = self.poll(limit, blocked);
         // Since the last time here, not since the poll: a stop may come anywhere.
@@ -320,45 +293,6 @@ impl<'a> Front<'a> {
         }
     }
 
-    fn heed(&mut self, report: Report) {
-        match report {
-            Report::Started { pid } => {
-                self.agent = Some(pid);
-                if self.phase == Phase::Starting {
-                    self.enter(Phase::Running, None);
-                }
-                let now = Instant::now();
-                self.started = now;
-                self.activity = Activity::new(now);
-            }
-            Report::Failed { errno, what } => {
-                self.cause = Some(crate::start::cannot_run(errno, &what, &self.args.claude));
-                self.enter(Phase::Emptying, Some(DRAIN));
-            }
-            Report::Exited(end) => {
-                self.end = Some(end);
-                self.feed = None;
-                if matches!(self.phase, Phase::Running | Phase::Stopping) {
-                    self.enter(Phase::Draining, Some(DRAIN));
-                }
-            }
-            Report::Pong => {}
-            Report::Swept { leaked, unkillable } => {
-                let agent = self.agent;
-                let strangers = |list: Vec<Process>| -> Vec<Process> {
-                    list.into_iter()
-                        .filter(|process| Some(process.pid) != agent)
-                        .collect()
-                };
-                self.swept = Swept {
-                    leaked: strangers(leaked),
-                    unkillable,
-                };
-                self.enter(Phase::Emptying, Some(DRAIN / 4));
-            }
-        }
-    }
-
     fn move_bytes(&mut self) {
         self.out.acknowledge();
         if self.feed.as_mut().is_some_and(|feed| !feed.write()) {
@@ -432,78 +366,6 @@ impl<'a> Front<'a> {
         self.stop(Cause::Clock(clock.name));
     }
 
-    /// Asks the agent to end, once.
-    fn stop(&mut self, cause: Cause) {
-        match self.phase {
-            Phase::Running => {}
-            // The agent is about to start; it shall not get far.
-            Phase::Starting => {
-                self.cause.get_or_insert(cause);
-                return;
-            }
-            _ => return,
-        }
-        self.guard.order(&Order::Signal(cause.signal()), &[]);
-        self.killed = true;
-        self.cause = Some(cause);
-        self.enter(Phase::Stopping, Some(self.args.clocks.grace));
-    }
-
-    /// Kills the agent and everything else.
-    fn kill(&mut self) {
-        self.guard.order(&Order::Sweep { patience_ms: 0 }, &[]);
-        self.enter(Phase::Sweeping, Some(SWEEP));
-    }
-
-    fn check_phase(&mut self) {
-        let is_late = self.until.is_some_and(|until| until <= Instant::now());
-        let is_empty = self.stdout.is_over() && self.stderr.is_over();
-        match self.phase {
-            Phase::Running => {
-                if let Some(cause) = self.cause.take() {
-                    self.stop(cause);
-                }
-            }
-            Phase::Stopping if is_late => self.kill(),
-            Phase::Draining if is_late || is_empty => {
-                let patience_ms = millis(PATIENCE);
-                let order = match self.args.keep_children {
-                    true => Order::List,
-                    false => Order::Sweep { patience_ms },
-                };
-                self.guard.order(&order, &[]);
-                self.enter(Phase::Sweeping, Some(SWEEP));
-            }
-            Phase::Starting | Phase::Sweeping if is_late => {
-                self.take_over("the guardian does not answer");
-            }
-            Phase::Emptying if is_late || is_empty => self.enter(Phase::Done, None),
-            _ => {}
-        }
-    }
-
-    /// Without a guardian we end everything ourselves.
-    fn take_over(&mut self, why: &'static str) {
-        if matches!(self.phase, Phase::Emptying | Phase::Done) {
-            // Nobody was left to guard.
-            return self.enter(Phase::Done, None);
-        }
-        // An agent that has ended by itself has done so whatever came after.
-        if self.end.is_none() && !matches!(self.cause, Some(Cause::Clock(_) | Cause::Signal(_))) {
-            self.cause = Some(Cause::GuardianDied(why));
-        }
-        self.killed |= self.end.is_none();
-        let (swept, end) = self.guard.outlive(self.agent, PATIENCE);
-        self.end = self.end.or(end);
-        self.swept = swept;
-        self.enter(Phase::Emptying, Some(DRAIN / 4));
-    }
-
-    fn enter(&mut self, phase: Phase, limit: Option<Duration>) {
-        self.phase = phase;
-        self.until = limit.map(|limit| Instant::now() + limit);
-    }
-
     fn show_life(&mut self) {
         let now = Instant::now();
         let is_due = self.out.last() + self.beat <= now;
@@ -529,16 +391,4 @@ impl<'a> Front<'a> {
 struct Watched {
     reader_left: bool,
     starter_left: bool,
-}
-
-/// Whether somebody reads at the other end, and may stop doing so.
-fn is_pipe(fd: &impl AsFd) -> bool {
-    let fd: BorrowedFd<'_> = fd.as_fd();
-    rustix::fs::fstat(fd).is_ok_and(|stat| {
-        let kind = rustix::fs::FileType::from_raw_mode(stat.st_mode);
-        matches!(
-            kind,
-            rustix::fs::FileType::Fifo | rustix::fs::FileType::Socket
-        )
-    })
 }

@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 
 use cr_proc::{Process, Swept};
 use rustix::process::{Pid, Signal};
+use signal_hook::consts::SIGCONT;
 
-use crate::guardian::MARK;
+use crate::guardian::{MARK, WAKE_SOON};
 use crate::wire::{End, Order, Received, Report, Wire};
 
 /// Between two signs of life.
@@ -118,6 +119,9 @@ impl Guard {
         agent: Option<i32>,
         patience: Duration,
     ) -> (Swept, Option<End>) {
+        // Those we are about to adopt may stop us, and nobody else is left.
+        let _ = signal_hook::flag::register(SIGCONT, std::sync::Arc::default());
+        let _ = cr_sys::wake_every(WAKE_SOON);
         let mut leaked = cr_proc::outlive(Pid::from_child(&self.child));
         let _ = self.child.wait();
         let mut end = None;

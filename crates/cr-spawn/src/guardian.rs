@@ -19,7 +19,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
     Pid, Signal, getpid, getppid, kill_process_group, set_parent_process_death_signal, setsid,
 };
-use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::consts::{
+    SIGALRM, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
+};
 
 use crate::record::{self, Exit};
 use crate::wire::{End, Order, Received, Report, Spec, Wire};
@@ -29,6 +31,10 @@ pub(crate) const MARK: &str = "--guardian:";
 
 /// How long a sweep asks before it kills.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(200);
+
+/// How long somebody can keep us stopped, while all is well and at the end.
+const WAKE: Duration = Duration::from_millis(100);
+pub(crate) const WAKE_SOON: Duration = Duration::from_millis(1);
 
 /// Without a word from the front for this long, it is looked at.
 const SILENCE: Duration = Duration::from_secs(2);
@@ -57,8 +63,8 @@ struct Guardian {
     end: Option<End>,
     spec: Option<Spec>,
     run_dir: Option<RunDir>,
-    /// Held, not used.
-    _lock: Option<Lock>,
+    /// Held, not used: it goes when we go.
+    lock: Option<Lock>,
     started: Instant,
     /// When the front was last heard of.
     heard: Instant,
@@ -75,7 +81,10 @@ impl Guardian {
         // Out of reach of the terminal: the front decides what its signals mean.
         let _ = setsid();
         let _ = std::fs::write("/proc/self/comm", "cr-guardian");
-        // Should we be stopped when the front dies, the kernel wakes us.
+        signal_hook::flag::register(SIGCONT, std::sync::Arc::default())?;
+        // One that we adopt may stop us; the kernel wakes us again. Without such a
+        // timer it does so at least when the front dies.
+        let _ = cr_sys::wake_every(WAKE);
         set_parent_process_death_signal(Some(Signal::CONT))?;
         cr_proc::adopt_orphans()?;
         let (read, write) = UnixStream::pair()?;
@@ -99,7 +108,7 @@ impl Guardian {
             end: None,
             spec: None,
             run_dir: None,
-            _lock: None,
+            lock: None,
             started: now,
             heard: now,
             stopped: None,
@@ -175,7 +184,7 @@ impl Guardian {
         if let (Some(dir), Some(path)) = (fds.next(), &spec.run_dir) {
             self.run_dir = Some(RunDir::from_fd(dir, path.clone()));
         }
-        self._lock = fds.next().map(Lock::from_fd);
+        self.lock = fds.next().map(Lock::from_fd);
         self.spec = Some(spec);
     }
 
@@ -303,6 +312,7 @@ impl Guardian {
 
     /// The front is gone: ends everything and leaves the record.
     fn finish_alone(&mut self) -> io::Result<()> {
+        let _ = cr_sys::wake_every(WAKE_SOON);
         let keep = self.spec.as_ref().is_some_and(|spec| spec.keep_children);
         let swept = if keep && self.end.is_some() {
             Swept::default()

@@ -17,6 +17,7 @@ mod guardian;
 mod isolate;
 mod output;
 mod plan;
+mod prepare;
 mod program;
 mod ration;
 mod record;

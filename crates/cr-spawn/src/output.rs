@@ -54,6 +54,7 @@ struct Shared {
 }
 
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct State {
     /// For standard output.
     waiting: Vec<u8>,

@@ -126,6 +126,7 @@ pub(crate) struct Still<'a> {
 
 /// `cr/limit`.
 #[derive(Debug, Serialize)]
+#[expect(clippy::struct_field_names, reason = "the names of the format")]
 pub(crate) struct Limit<'a> {
     pub(crate) clock: &'static str,
     pub(crate) limit_ms: u64,
@@ -150,6 +151,8 @@ pub(crate) struct Doing {
 
 /// `cr/exit`.
 #[derive(Debug, Default, Serialize)]
+#[expect(clippy::struct_field_names, reason = "the names of the format")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Exit {
     pub(crate) reason: &'static str,
     pub(crate) exit_code: Option<i32>,

@@ -2,6 +2,8 @@
 //!
 //! By hand: it is one page, and a crate for it would bring eight more.
 
+use std::fmt::Write;
+
 const ROUND: [u32; 64] = [
     0x428a_2f98,
     0x7137_4491,
@@ -119,10 +121,11 @@ impl Sha256 {
             self.feed(&[0]);
         }
         self.feed(&bits.to_be_bytes());
-        self.state
-            .iter()
-            .map(|word| format!("{word:08x}"))
-            .collect()
+        let mut hex = String::with_capacity(64);
+        for word in self.state {
+            let _ = write!(hex, "{word:08x}");
+        }
+        hex
     }
 
     #[expect(clippy::many_single_char_names, reason = "the names of the standard")]

@@ -1,14 +1,13 @@
 //! From arguments to a run: everything that is put in place, in order.
 
 use std::env;
-use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
-use cr_io::{Exit, Redactor, exit_of, message};
-use cr_run::{Lock, RunDir, RunId, State, Unsafe};
+use cr_io::{Exit, Redactor, message};
+use cr_run::{Lock, RunDir, RunId, State};
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::args::Args;
@@ -18,16 +17,14 @@ use crate::front::{DRAIN, Front, Parts};
 use crate::guard::Guard;
 use crate::output::Output;
 use crate::plan::{self, Plan};
+use crate::prepare::{limits, no_isolation, note, place, prompt, refused, run_id};
 use crate::program::{self, Missing, Version};
-use crate::record::{self, Claude, Limits, Start, compose, millis};
+use crate::record::{self, Claude, Start, compose};
 use crate::signals::Signals;
 use crate::starter::Starter;
 use crate::stderr::Stderr;
 use crate::stdout::Stdout;
 use crate::wire::{Order, Spec};
-
-/// What a prompt is when a session is resumed without one.
-const GO_ON: &str = "Continue from where you left off";
 
 /// A run that has a name and a place, and no agent yet.
 struct Run<'a> {
@@ -69,7 +66,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let found = run.find(state.as_ref());
     let (path, version) = match found {
         Ok(found) => found,
-        Err((path, cause)) => return run.fail(&path, cause),
+        Err((path, cause)) => return run.fail(&path, &cause),
     };
     run.plan.complete(args, &version, run.dir.as_ref())?;
     run.go(&path, &version)
@@ -98,26 +95,26 @@ impl Run<'_> {
     }
 
     /// Writes the stream of a run that could not begin.
-    fn fail(&self, path: &Path, cause: Cause) -> anyhow::Result<Exit> {
+    fn fail(&self, path: &Path, cause: &Cause) -> anyhow::Result<Exit> {
         let mut out = self.output()?;
         let start = self.start_line(path, &Version::default(), None, None);
         out.line(&start);
         let exit = record::Exit {
-            reason: Cause::reason(Some(&cause), None),
+            reason: Cause::reason(Some(cause), None),
             error: cause
                 .error()
                 .map(|text| self.redactor.redact(&text).into_owned()),
-            spawn_code: spawn_code(&cause),
+            spawn_code: spawn_code(cause),
             result_seen: Some(false),
             recorded: out.is_recorded(),
             run_id: self.id.to_string(),
             ..record::Exit::default()
         };
-        self.close(out, &cause, exit)
+        self.close(out, cause, &exit)
     }
 
-    fn close(&self, mut out: Output, cause: &Cause, exit: record::Exit) -> anyhow::Result<Exit> {
-        let line = record::line(&exit);
+    fn close(&self, mut out: Output, cause: &Cause, exit: &record::Exit) -> anyhow::Result<Exit> {
+        let line = record::line(exit);
         if let Some(dir) = &self.dir {
             let _ = dir.write_once("exit.json", &line);
         }
@@ -160,21 +157,12 @@ impl Run<'_> {
             Ok(guard) => guard,
             Err(err) if self.args.isolate => return Err(no_isolation(err)),
             Err(err) => {
-                let cause = cannot_run(err.raw_os_error().unwrap_or(0), &err.to_string(), &None);
+                let cause = cannot_run(err.raw_os_error().unwrap_or(0), &err.to_string(), None);
                 drop(out);
-                return self.fail(path, cause);
+                return self.fail(path, &cause);
             }
         };
-        // The guardian knows first: whatever becomes of us from here on, a run that
-        // is marked as started gets its record.
-        let mut fds: Vec<BorrowedFd<'_>> = Vec::new();
-        fds.extend(self.dir.as_ref().map(AsFd::as_fd));
-        fds.extend(self.lock.as_ref().map(AsFd::as_fd));
-        guard.order(&Order::Know(self.spec(path)), &fds);
-        self.leave_marks(path, version);
-        let fds: Vec<BorrowedFd<'_>> = streams.theirs.iter().map(AsFd::as_fd).collect();
-        guard.order(&Order::Start, &fds);
-        drop(fds);
+        self.brief(&guard, path, version, &streams.theirs);
         drop(streams.theirs);
         let parts = Parts {
             guard,
@@ -192,15 +180,24 @@ impl Run<'_> {
             self.dir.as_ref(),
             parts,
         );
-        self.see_through(front, path, version)
+        Ok(self.see_through(front, path, version))
     }
 
-    fn see_through(
-        &self,
-        mut front: Front<'_>,
-        path: &Path,
-        version: &Version,
-    ) -> anyhow::Result<Exit> {
+    /// Tells the guardian what there is to know, and to begin.
+    ///
+    /// What the run is comes first: whatever becomes of us from here on, a run
+    /// that is marked as started gets its record.
+    fn brief(&self, guard: &Guard, path: &Path, version: &Version, streams: &[OwnedFd; 3]) {
+        let mut fds: Vec<BorrowedFd<'_>> = Vec::new();
+        fds.extend(self.dir.as_ref().map(AsFd::as_fd));
+        fds.extend(self.lock.as_ref().map(AsFd::as_fd));
+        guard.order(&Order::Know(self.spec(path)), &fds);
+        self.leave_marks(path, version);
+        let fds: Vec<BorrowedFd<'_>> = streams.iter().map(AsFd::as_fd).collect();
+        guard.order(&Order::Start, &fds);
+    }
+
+    fn see_through(&self, mut front: Front<'_>, path: &Path, version: &Version) -> Exit {
         front.start();
         let (guardian, agent) = (front.guard.pid(), front.agent);
         let line = self.start_line(path, version, Some(guardian), agent);
@@ -300,8 +297,8 @@ impl Streams {
 }
 
 /// Why a program that is there does not run.
-pub(crate) fn cannot_run(errno: i32, what: &str, name: &Option<PathBuf>) -> Cause {
-    let name = name.as_ref().map_or_else(
+pub(crate) fn cannot_run(errno: i32, what: &str, name: Option<&Path>) -> Cause {
+    let name = name.map_or_else(
         || env::var("CR_CLAUDE").unwrap_or_else(|_| "claude".to_owned()),
         |name| name.display().to_string(),
     );
@@ -320,96 +317,5 @@ pub(crate) fn spawn_code(cause: &Cause) -> Option<u8> {
     match cause {
         Cause::NotStarted(exit, _) => Some(exit.code()),
         _ => None,
-    }
-}
-
-fn prompt(args: &Args) -> anyhow::Result<Vec<u8>> {
-    let text = match (&args.prompt, &args.prompt_file) {
-        (Some(text), _) => text.clone().into_bytes(),
-        (None, Some(path)) => {
-            let shown = || path.display().to_string();
-            fs::read(path).with_context(shown).context(Exit::NoInput)?
-        }
-        (None, None) => {
-            let mut text = Vec::new();
-            let read = io::stdin().lock().read_to_end(&mut text);
-            read.context("standard input").context(Exit::NoInput)?;
-            text
-        }
-    };
-    if !text.trim_ascii().is_empty() {
-        return Ok(text);
-    }
-    if args.resume.is_some() || args.continue_last {
-        return Ok(GO_ON.into());
-    }
-    Err(anyhow!("the prompt is empty").context(Exit::Usage))
-}
-
-fn run_id() -> anyhow::Result<RunId> {
-    let Some(given) = env::var_os("CR_RUN_ID").filter(|id| !id.is_empty()) else {
-        return Ok(RunId::new());
-    };
-    let id = given.to_str().and_then(RunId::parse);
-    let wrong = || anyhow!("CR_RUN_ID is no name for a run").context(Exit::Config);
-    id.ok_or_else(wrong)
-}
-
-/// The run's directory. That it cannot be written stops nothing; that it
-/// cannot be trusted does.
-fn place(args: &Args, state: Option<&State>, id: &RunId) -> anyhow::Result<Option<RunDir>> {
-    if args.no_record {
-        return Ok(None);
-    }
-    if let Some(path) = &args.run_dir {
-        return RunDir::at(path).map(Some).map_err(refused);
-    }
-    let Some(state) = state else {
-        note("not recorded: there is no home to keep runs in");
-        return Ok(None);
-    };
-    match RunDir::create(state, id) {
-        Ok(dir) => Ok(Some(dir)),
-        Err(err) if err.downcast_ref::<Unsafe>().is_some() => Err(refused(err)),
-        Err(err) => {
-            note(&format!("not recorded: {}", message(&err)));
-            Ok(None)
-        }
-    }
-}
-
-fn refused(err: anyhow::Error) -> anyhow::Error {
-    match exit_of(&err) {
-        _ if err.downcast_ref::<Unsafe>().is_some() => err.context(Exit::Config),
-        _ => err.context(Exit::Io),
-    }
-}
-
-fn no_isolation(err: io::Error) -> anyhow::Error {
-    anyhow::Error::from(err)
-        .context("--isolate: this system gives no process id namespace")
-        .context(Exit::Config)
-}
-
-/// A word to the user; one that cannot be read is no reason to stop.
-pub(crate) fn note(text: &str) {
-    let _ = io::Write::write_all(&mut io::stderr(), format!("cr-spawn: {text}\n").as_bytes());
-}
-
-fn limits(args: &Args) -> Limits {
-    let clock = |limit: std::time::Duration| (!limit.is_zero()).then(|| millis(limit));
-    let clocks = &args.clocks;
-    Limits {
-        timeout_ms: clock(clocks.timeout),
-        startup_timeout_ms: clock(clocks.startup_timeout),
-        idle_timeout_ms: clock(clocks.idle_timeout),
-        tool_timeout_ms: clock(clocks.tool_timeout),
-        turn_timeout_ms: clock(clocks.turn_timeout),
-        post_result_grace_ms: clock(clocks.post_result_grace),
-        grace_ms: millis(clocks.grace),
-        drain_ms: millis(DRAIN),
-        max_turns: (args.max_turns > 0).then_some(args.max_turns),
-        max_budget_usd: (args.max_budget > 0.0).then_some(args.max_budget),
-        max_line: args.max_line,
     }
 }

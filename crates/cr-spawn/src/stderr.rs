@@ -24,6 +24,7 @@ const BYTES: usize = 256 << 10;
 
 /// The reading end.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Stderr {
     fd: OwnedFd,
     purse: Purse,

@@ -134,18 +134,17 @@ impl Stdout {
                 }
                 Some(Line::Long(_)) => self.stage = Stage::Long,
             },
-            Stage::Long => match self.lines.whole()? {
-                Some(line) => {
+            Stage::Long => {
+                if let Some(line) = self.lines.whole()? {
                     let (Line::Whole(bytes) | Line::Torn(bytes) | Line::Long(bytes)) = line;
                     self.counts.torn |= matches!(line, Line::Torn(_));
                     self.counts.take(bytes, maker, sink);
                     self.stage = Stage::Lines;
-                }
-                None => {
+                } else {
                     self.counts.oversize += 1;
                     self.stage = Stage::Spool(Spool::new(maker, self.counts.oversize));
                 }
-            },
+            }
             Stage::Spool(spool) => {
                 let ended = self.lines.pass(|part| spool.feed(part))?;
                 self.counts.torn |= !ended;

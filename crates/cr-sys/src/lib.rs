@@ -6,6 +6,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::time::Duration;
 
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
@@ -27,6 +28,37 @@ pub fn in_own_session(command: &mut Command, last: Option<Signal>) {
     // SAFETY: both are plain system calls that neither allocate nor take a
     // lock, and `io::Error` from an errno does not allocate either.
     unsafe { command.pre_exec(prepare) };
+}
+
+/// Has the kernel send SIGCONT to this process again and again, so that nobody
+/// can keep it stopped. SIGCONT must be handled: a timer whose signal is ignored
+/// may be put to rest.
+#[expect(unsafe_code, reason = "a timer that sends a signal")]
+pub fn wake_every(interval: Duration) -> io::Result<()> {
+    let interval = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: interval.subsec_nanos().into(),
+    };
+    let times = libc::itimerspec {
+        it_interval: interval,
+        it_value: interval,
+    };
+    // SAFETY: both structures are plain numbers for which zero is a value; the
+    // calls read them, write the timer's id, and keep no reference to either.
+    let result = unsafe {
+        let mut event: libc::sigevent = std::mem::zeroed();
+        event.sigev_notify = libc::SIGEV_SIGNAL;
+        event.sigev_signo = libc::SIGCONT;
+        let mut id = std::mem::zeroed();
+        match libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, &raw mut id) {
+            0 => libc::timer_settime(id, 0, &raw const times, std::ptr::null_mut()),
+            failed => failed,
+        }
+    };
+    match result {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 /// Keeps from the programs that this process starts whatever descriptors it

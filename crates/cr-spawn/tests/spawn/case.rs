@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use crate::bins;
 
 /// A run that goes on for longer than this hangs.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(crate) const INIT: &str = r#"{"type":"system","subtype":"init","session_id":"s"}"#;
 pub(crate) const CALL: &str = r#"{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"sleep 300"}}]}}"#;

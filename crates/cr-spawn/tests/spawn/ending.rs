@@ -86,7 +86,7 @@ fn streams_that_are_closed_at_the_start_are_dev_null() {
         let out = shell(&case, &format!("$SPAWN --prompt x {closed}"));
         assert_eq!(out.status.code(), Some(3), "{closed}");
         assert!(tagged(&case.tag).is_empty(), "{closed}");
-        if !closed.contains(">&-") || closed.starts_with("2") {
+        if !closed.contains(">&-") || closed.starts_with('2') {
             assert!(
                 String::from_utf8_lossy(&out.stdout).contains(RESULT),
                 "{closed}"

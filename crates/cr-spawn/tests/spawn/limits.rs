@@ -151,7 +151,7 @@ fn s6_time_stopped_by_the_terminal_is_not_charged() {
 #[test]
 fn a_reader_that_stands_still_is_not_the_agents_silence() {
     // More than all buffers between the two hold.
-    let script = r#"i=0; while [ $i -lt 60 ]; do head -c 100000 /dev/zero | tr '\0' x; echo; i=$((i+1)); done"#;
+    let script = r"i=0; while [ $i -lt 60 ]; do head -c 100000 /dev/zero | tr '\0' x; echo; i=$((i+1)); done";
     let case = Case::script(script).args(&["--idle-timeout", "0.5"]);
     let mut run = case.start();
     run.wait_for("cr/start");

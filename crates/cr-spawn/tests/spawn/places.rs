@@ -53,9 +53,11 @@ fn the_name_of_a_run_can_be_given_and_a_second_run_spoils_nothing() {
     assert_eq!(wrong.code(), Some(78));
 }
 
+type Trick = (&'static str, fn(&Path));
+
 #[test]
 fn t8_a_place_that_others_prepared_is_refused() {
-    let tricks: &[(&str, fn(&Path))] = &[
+    let tricks: &[Trick] = &[
         ("a link for the state directory", |dir| {
             fs::create_dir(dir.join("victim")).expect("mkdir");
             symlink(dir.join("victim"), dir.join("state")).expect("symlink");
@@ -71,7 +73,7 @@ fn t8_a_place_that_others_prepared_is_refused() {
                 .expect("chmod");
         }),
         ("a file for the state directory", |dir| {
-            fs::write(dir.join("state"), "").expect("write")
+            fs::write(dir.join("state"), "").expect("write");
         }),
         ("a link for the run", |dir| {
             fs::create_dir_all(dir.join("victim")).expect("mkdir");

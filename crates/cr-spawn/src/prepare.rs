@@ -1,0 +1,107 @@
+//! What a run needs before it can begin: a prompt, a name, a place.
+
+use std::fs;
+use std::io::{self, Read};
+
+use anyhow::{Context, anyhow};
+use cr_io::{Exit, message};
+use cr_run::{RunDir, RunId, State, Unsafe};
+
+use crate::args::Args;
+use crate::front::DRAIN;
+use crate::record::{Limits, millis};
+
+/// What a prompt is when a session is resumed without one.
+const GO_ON: &str = "Continue from where you left off";
+
+pub(crate) fn prompt(args: &Args) -> anyhow::Result<Vec<u8>> {
+    let text = match (&args.prompt, &args.prompt_file) {
+        (Some(text), _) => text.clone().into_bytes(),
+        (None, Some(path)) => {
+            let shown = || path.display().to_string();
+            fs::read(path).with_context(shown).context(Exit::NoInput)?
+        }
+        (None, None) => {
+            let mut text = Vec::new();
+            let read = io::stdin().lock().read_to_end(&mut text);
+            read.context("standard input").context(Exit::NoInput)?;
+            text
+        }
+    };
+    if !text.trim_ascii().is_empty() {
+        return Ok(text);
+    }
+    if args.resume.is_some() || args.continue_last {
+        return Ok(GO_ON.into());
+    }
+    Err(anyhow!("the prompt is empty").context(Exit::Usage))
+}
+
+pub(crate) fn run_id() -> anyhow::Result<RunId> {
+    let given = RunId::given().context("CR_RUN_ID").context(Exit::Config)?;
+    Ok(given.unwrap_or_default())
+}
+
+/// The run's directory. That it cannot be written stops nothing; that it
+/// cannot be trusted does.
+pub(crate) fn place(
+    args: &Args,
+    state: Option<&State>,
+    id: &RunId,
+) -> anyhow::Result<Option<RunDir>> {
+    if args.no_record {
+        return Ok(None);
+    }
+    if let Some(path) = &args.run_dir {
+        return RunDir::at(path).map(Some).map_err(refused);
+    }
+    let Some(state) = state else {
+        note("not recorded: there is no home to keep runs in");
+        return Ok(None);
+    };
+    match RunDir::create(state, id) {
+        Ok(dir) => Ok(Some(dir)),
+        Err(err) if err.downcast_ref::<Unsafe>().is_some() => Err(refused(err)),
+        Err(err) => {
+            note(&format!("not recorded: {}", message(&err)));
+            Ok(None)
+        }
+    }
+}
+
+pub(crate) fn refused(err: anyhow::Error) -> anyhow::Error {
+    let exit = match err.downcast_ref::<Unsafe>() {
+        Some(_) => Exit::Config,
+        None => Exit::Io,
+    };
+    err.context(exit)
+}
+
+pub(crate) fn no_isolation(err: io::Error) -> anyhow::Error {
+    anyhow::Error::from(err)
+        .context("--isolate: this system gives no process id namespace")
+        .context(Exit::Config)
+}
+
+/// A word to the user; one that cannot be read is no reason to stop.
+pub(crate) fn note(text: &str) {
+    let _ = io::Write::write_all(&mut io::stderr(), format!("cr-spawn: {text}\n").as_bytes());
+}
+
+pub(crate) fn limits(args: &Args) -> Limits {
+    let clock = |limit: std::time::Duration| (!limit.is_zero()).then(|| millis(limit));
+    let clocks = &args.clocks;
+    Limits {
+        timeout_ms: clock(clocks.timeout),
+        startup_timeout_ms: clock(clocks.startup_timeout),
+        idle_timeout_ms: clock(clocks.idle_timeout),
+        tool_timeout_ms: clock(clocks.tool_timeout),
+        turn_timeout_ms: clock(clocks.turn_timeout),
+        post_result_grace_ms: clock(clocks.post_result_grace),
+        grace_ms: millis(clocks.grace),
+        drain_ms: millis(DRAIN),
+        max_turns: (args.max_turns > 0).then_some(args.max_turns),
+        max_budget_usd: (args.max_budget > 0.0).then_some(args.max_budget),
+        max_line: args.max_line,
+    }
+}
