@@ -37,6 +37,7 @@ pub(crate) struct Running {
     pub(crate) child: Child,
     pub(crate) out: Option<BufReader<ChildStdout>>,
     pub(crate) lines: Vec<String>,
+    what: String,
     cleaner: Cleaner,
 }
 
@@ -126,6 +127,7 @@ impl Case {
             child,
             out,
             lines: Vec::new(),
+            what: String::new(),
         }
     }
 
@@ -175,7 +177,8 @@ impl Running {
         if out.buffer().is_empty() {
             assert!(
                 readable(out.get_ref(), PATIENCE),
-                "it hangs: {:#?}",
+                "it hangs: {} {:#?}",
+                self.what,
                 self.lines
             );
         }
@@ -198,7 +201,13 @@ impl Running {
     }
 
     /// Reads to the end.
-    pub(crate) fn finish(mut self) -> Done {
+    pub(crate) fn finish(self) -> Done {
+        self.finish_or("a run")
+    }
+
+    /// Reads to the end; `what` is said of a run that has none.
+    pub(crate) fn finish_or(mut self, what: &str) -> Done {
+        what.clone_into(&mut self.what);
         if self.out.is_some() {
             while self.next().is_some() {}
         }

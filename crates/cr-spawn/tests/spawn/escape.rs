@@ -308,8 +308,8 @@ fn s4_s9_a_kill_at_any_moment_leaves_nobody_and_a_record() {
             .collect();
         let guardian = ours.first().copied().filter(|_| next(2) == 0);
         kill(guardian.unwrap_or_else(|| run.pid()), Signal::KILL);
-        let done = run.finish();
         let what = format!("CR_SEED={seed} trial {trial} {kind} guardian {guardian:?}");
+        let done = run.finish_or(&what);
         if done.lines.is_empty() {
             // Killed before there was a guardian: only the question for the
             // version may have been open.

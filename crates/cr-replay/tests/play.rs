@@ -1,0 +1,164 @@
+//! `cr-replay` as a process: the player and the stand-in.
+
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+const LINES: &str = r#"{"type":"cr","subtype":"start","at":"2026-01-01T00:00:00.000Z"}
+{"type":"system","subtype":"init","claude_code_version":"2.1.326","timestamp":"2026-01-01T00:00:00.100Z"}
+{"type":"assistant","timestamp":"2026-01-01T00:00:00.500Z"}
+{"type":"result","is_error":false}
+{"type":"cr","subtype":"exit","exit_code":7,"at":"2026-01-01T00:00:00.500Z"}
+"#;
+
+struct Recording {
+    path: PathBuf,
+    _dir: TempDir,
+}
+
+fn recording() -> Recording {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("run.ndjson");
+    std::fs::write(&path, LINES).expect("write");
+    Recording { path, _dir: dir }
+}
+
+fn replay() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cr-replay"));
+    command.env_remove("CR_REPLAY").stdin(Stdio::null());
+    command
+}
+
+fn play(args: &[&str]) -> Output {
+    let recording = recording();
+    let out = replay().args(args).arg(&recording.path).output();
+    out.expect("run cr-replay")
+}
+
+/// Runs the stand-in with a fault, as `cr-spawn` would.
+fn act(fault: &str) -> Output {
+    let recording = recording();
+    let mut child = replay()
+        .env("CR_REPLAY", &recording.path)
+        .env("CR_REPLAY_SPEED", "instant")
+        .env("CR_REPLAY_FAULT", fault)
+        .args([
+            "-p",
+            "--output-format=stream-json",
+            "--any-flag",
+            "--of",
+            "claude",
+        ])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("start cr-replay");
+    let _ = child.stdin.take().expect("a pipe").write_all(b"a prompt");
+    child.wait_with_output().expect("wait")
+}
+
+fn text(out: &Output) -> String {
+    String::from_utf8_lossy(&out.stdout).into_owned()
+}
+
+fn agents() -> String {
+    let lines: Vec<&str> = LINES.lines().collect();
+    format!("{}\n", lines[1..4].join("\n"))
+}
+
+#[test]
+fn a_recording_is_played_as_it_is() {
+    let out = play(&["--instant"]);
+    assert_eq!(text(&out), LINES);
+    assert_eq!(out.status.code(), Some(0));
+}
+
+#[test]
+fn a_recording_is_played_with_its_timing() {
+    let before = Instant::now();
+    assert_eq!(text(&play(&[])), LINES);
+    assert!(
+        before.elapsed() >= Duration::from_millis(500),
+        "{:?}",
+        before.elapsed()
+    );
+    let before = Instant::now();
+    assert_eq!(text(&play(&["--speed", "100"])), LINES);
+    assert!(
+        before.elapsed() < Duration::from_millis(400),
+        "{:?}",
+        before.elapsed()
+    );
+}
+
+#[test]
+fn as_an_agent_it_plays_the_agents_lines_and_ends_as_the_agent_did() {
+    for out in [play(&["--instant", "--agent"]), act("")] {
+        assert_eq!(text(&out), agents());
+        assert_eq!(out.status.code(), Some(7));
+    }
+}
+
+#[test]
+fn a_stand_in_knows_its_version() {
+    let recording = recording();
+    let out = replay()
+        .env("CR_REPLAY", &recording.path)
+        .arg("--version")
+        .output();
+    assert_eq!(text(&out.expect("run")), "2.1.326 (cr-replay)\n");
+}
+
+#[test]
+fn faults_do_what_they_say() {
+    let all = agents();
+    let torn = &all[..all.len() - 18];
+    #[rustfmt::skip]
+    let cases: &[(&str, &str, Option<i32>, Option<i32>)] = &[
+        ("exit=3",                &all, Some(3), None),
+        ("signal=9",              &all, None,    Some(9)),
+        ("signal=13",             &all, None,    Some(13)),
+        ("split=1",               &all, Some(7), None),
+        ("torn",                  torn, Some(7), None),
+        ("close-stdout=1",        "",   Some(7), None),
+        ("no-stdin,linger=10ms",  &all, Some(7), None),
+    ];
+    for (fault, stdout, code, signal) in cases {
+        let out = act(fault);
+        assert_eq!(text(&out), *stdout, "{fault}");
+        assert_eq!(
+            (out.status.code(), out.status.signal()),
+            (*code, *signal),
+            "{fault}"
+        );
+    }
+    assert_eq!(text(&act("noise=2")).lines().count(), 4);
+    assert_eq!(act("stderr=5000").stderr.len(), 5000);
+    assert_eq!(act("stderr-raw=5000").stderr.len(), 5000);
+    assert!(text(&act("forge")).starts_with(r#"{"type":"cr","subtype":"exit""#));
+    assert_eq!(
+        text(&act("long=3000")).lines().next().map(str::len),
+        Some(3000)
+    );
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    #[rustfmt::skip]
+    let cases: &[(&[&str], i32, &str)] = &[
+        (&["--fault", "explode"],  2,  "fault `explode`: no such fault"),
+        (&["--speed", "0"],        2,  "above 0"),
+        (&["/no/such/recording"],  66, "/no/such/recording"),
+    ];
+    for (args, code, text) in cases {
+        let out = replay().args(*args).output().expect("run");
+        assert_eq!(out.status.code(), Some(*code), "{args:?}");
+        let stderr = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert!(stderr.contains(text), "{args:?}: {stderr}");
+    }
+}
