@@ -91,11 +91,12 @@ impl Guardian {
         read.set_nonblocking(true)?;
         write.set_nonblocking(true)?;
         signal_hook::low_level::pipe::register(SIGCHLD, write)?;
-        // Handled and not ignored: the agent would inherit the latter. What is
-        // ignored already stays so, as nohup wants it.
+        // Handled and not ignored: the agent would inherit the latter. A hang-up
+        // that is ignored already stays so, as nohup wants it; a shell that runs us
+        // in the background means the terminal's signals, which reach no agent.
         let ignored = crate::signals::ignored();
         for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM] {
-            if ignored & (1 << (signal - 1)) == 0 {
+            if signal != SIGHUP || ignored & (1 << (signal - 1)) == 0 {
                 signal_hook::flag::register(signal, std::sync::Arc::default())?;
             }
         }

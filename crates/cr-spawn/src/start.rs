@@ -43,6 +43,9 @@ struct Run<'a> {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let plan = Plan::new(args)?;
     cr_sys::keep_descriptors().context(Exit::Tool)?;
+    if args.check {
+        return check(args, plan);
+    }
     let prompt = prompt(args)?;
     let state = State::from_env();
     let id = run_id()?;
@@ -70,6 +73,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     };
     run.plan.complete(args, &version, run.dir.as_ref())?;
     run.go(&path, &version)
+}
+
+/// Says what is wrong with the command line, and starts nothing. That there is
+/// no agent, or no directory, is for the run itself to tell.
+fn check(args: &Args, mut plan: Plan) -> anyhow::Result<Exit> {
+    run_id()?;
+    if args.prompt.is_some() || args.prompt_file.is_some() {
+        prompt(args)?;
+    }
+    if let Ok(path) = program::find(Path::new(&plan.name)) {
+        let state = State::from_env().filter(|_| !args.no_record);
+        plan.complete(args, &program::version(&path, state.as_ref()), None)?;
+    }
+    Ok(Exit::Ok)
 }
 
 impl Run<'_> {
@@ -139,7 +156,7 @@ impl Run<'_> {
     fn go(&mut self, path: &Path, version: &Version) -> anyhow::Result<Exit> {
         let own = |err: io::Error| anyhow::Error::from(err).context(Exit::Tool);
         // Before anything exists that a signal could leave behind.
-        let signals = Signals::install().map_err(own)?;
+        let signals = Signals::install(self.args.watch_pid.is_some()).map_err(own)?;
         let starter = Starter::find(self.args.watch_pid, signals.ignores_hangup);
         cr_proc::adopt_orphans().map_err(own)?;
         if self.args.isolate {
