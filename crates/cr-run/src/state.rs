@@ -44,6 +44,12 @@ impl State {
         })
     }
 
+    /// The directory at `path`.
+    pub fn at(path: &Path) -> Option<Self> {
+        let path = std::path::absolute(path).ok()?;
+        Some(Self { path })
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path

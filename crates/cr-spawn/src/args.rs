@@ -183,10 +183,6 @@ pub struct Args {
     #[arg(long, value_name = "BYTES", default_value_t = cr_io::MAX_LINE, value_parser = at_least_one)]
     pub max_line: usize,
 
-    /// Say what is wrong with the command line, and start nothing
-    #[arg(long, hide = true)]
-    pub check: bool,
-
     /// Arguments for the agent, as they are
     #[arg(last = true, value_name = "CLAUDE_ARGS")]
     pub rest: Vec<OsString>,

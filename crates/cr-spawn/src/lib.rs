@@ -40,3 +40,9 @@ use cr_io::Exit;
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     start::run(args)
 }
+
+/// Says what [`run`] would refuse, and starts nothing but the question for the
+/// agent's version.
+pub fn check(args: &Args) -> anyhow::Result<()> {
+    start::check(args)
+}

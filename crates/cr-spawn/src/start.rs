@@ -43,9 +43,6 @@ struct Run<'a> {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let plan = Plan::new(args)?;
     cr_sys::keep_descriptors().context(Exit::Tool)?;
-    if args.check {
-        return check(args, plan);
-    }
     let prompt = prompt(args)?;
     let state = State::from_env();
     let id = run_id()?;
@@ -75,18 +72,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     run.go(&path, &version)
 }
 
-/// Says what is wrong with the command line, and starts nothing. That there is
-/// no agent, or no directory, is for the run itself to tell.
-fn check(args: &Args, mut plan: Plan) -> anyhow::Result<Exit> {
+/// Says what is wrong with the command line. That there is no agent, or no
+/// directory, is for the run itself to tell.
+pub(crate) fn check(args: &Args) -> anyhow::Result<()> {
+    let mut plan = Plan::new(args)?;
     run_id()?;
-    if args.prompt.is_some() || args.prompt_file.is_some() {
-        prompt(args)?;
-    }
     if let Ok(path) = program::find(Path::new(&plan.name)) {
         let state = State::from_env().filter(|_| !args.no_record);
         plan.complete(args, &program::version(&path, state.as_ref()), None)?;
     }
-    Ok(Exit::Ok)
+    Ok(())
 }
 
 impl Run<'_> {

@@ -1,0 +1,268 @@
+//! The command line.
+
+use std::time::Duration;
+
+use clap::Parser;
+
+const AFTER: &str = "\
+A RUN is an id or the beginning of one, a name, a session's id, or a directory;
+of several with one name the latest is meant.
+
+Examples:
+  cr-runs ls
+  cr-runs wait docs --timeout 9m | jq -r .why
+  cr-runs tail docs --since 20480
+  cr-runs wait --any a b c
+  cr-runs stop --last
+
+Environment:
+  CR_STATE_DIR  where runs are kept (default: $XDG_STATE_HOME/claude-runner)
+
+Exit status:
+  0    done; `wait`: the verdict of the run, or the first that is not 0
+  2    the command line is wrong
+  66   there is no such run
+  74   reading or writing failed midway
+  75   the run still goes on, and --timeout is over
+  78   the configuration is wrong, or a place is refused";
+
+/// List, wait for, follow and stop the runs of this machine
+///
+/// A run goes on as long as its lock is held: one that was cut off, by a loss of
+/// power for example, is `lost` and never `running`.
+#[derive(Debug, Parser)]
+#[command(name = "cr-runs", version, after_help = AFTER, max_term_width = 100)]
+pub struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    /// List runs, the latest first
+    Ls(LsArgs),
+    /// Say in one line how a run is doing
+    Status(StatusArgs),
+    /// Wait for runs to end, print their summaries, end with the verdict
+    Wait(WaitArgs),
+    /// Show the progress of a run, and the cursor to go on from
+    Tail(TailArgs),
+    /// Ask a run to end, and wait until it has
+    Stop(StopArgs),
+    /// Print the directory of a run
+    Path(Which),
+    /// Remove old runs
+    Prune(PruneArgs),
+    /// Print every setting of claude-runner with its source
+    Config,
+    /// Print the answer in a summary
+    #[command(hide = true)]
+    Answer,
+}
+
+/// One run.
+#[derive(Clone, Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct Which {
+    /// The run
+    #[arg(value_name = "RUN")]
+    pub(crate) run: Option<String>,
+
+    /// The run that was started last
+    #[arg(long)]
+    pub(crate) last: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct LsArgs {
+    /// How many; 0 is all
+    #[arg(short, value_name = "N", default_value_t = 20)]
+    pub(crate) number: usize,
+
+    /// One JSON object a run
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Only those that go on
+    #[arg(long)]
+    pub(crate) running: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct StatusArgs {
+    #[command(flatten)]
+    pub(crate) which: Which,
+
+    /// A JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct WaitArgs {
+    /// The runs
+    #[arg(value_name = "RUN", required_unless_present = "last")]
+    pub(crate) runs: Vec<String>,
+
+    /// The run that was started last
+    #[arg(long, conflicts_with = "runs")]
+    pub(crate) last: bool,
+
+    /// Return when one of them has ended
+    #[arg(long)]
+    pub(crate) any: bool,
+
+    /// Give up after this time: seconds, or 9m; 0 is never
+    #[arg(long, value_name = "TIME", default_value = "0", value_parser = cr_io::parse_duration)]
+    pub(crate) timeout: Duration,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TailArgs {
+    #[command(flatten)]
+    pub(crate) which: Which,
+
+    /// Go on until the run ends
+    #[arg(short, long)]
+    pub(crate) follow: bool,
+
+    /// Show what came after this cursor
+    #[arg(long, value_name = "CURSOR", default_value_t = 0)]
+    pub(crate) since: u64,
+
+    /// Show only commits, errors, limits and the end
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct StopArgs {
+    #[command(flatten)]
+    pub(crate) which: Which,
+
+    /// Do not ask: kill
+    #[arg(long)]
+    pub(crate) kill: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PruneArgs {
+    /// Remove what is older [default: 30d, or keep_for of the configuration]
+    #[arg(long, value_name = "TIME", value_parser = cr_io::parse_duration)]
+    pub(crate) older_than: Option<Duration>,
+
+    /// Remove the oldest until the rest is smaller [default: 5000000000, or
+    /// keep_bytes of the configuration]
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) keep_bytes: Option<u64>,
+
+    /// Only say what would be removed
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// Run one headless agent: progress line by line, then one JSON summary
+///
+/// The prompt is an argument, --prompt, --prompt-file or standard input. The
+/// agent runs with its permissions skipped, unless --permission-mode,
+/// `CR_PERMISSION_MODE` or the configuration says otherwise. Every option of
+/// cr-spawn is taken.
+///
+/// `claude-runner config` prints every setting with its source. A flag counts
+/// more than the environment, and that more than the file
+/// `$XDG_CONFIG_HOME/claude-runner/config.toml`; nothing is read from the
+/// repository.
+#[derive(Debug, Parser)]
+#[command(
+    name = "claude-runner",
+    version,
+    after_help = RUNNER,
+    max_term_width = 100,
+    override_usage = "claude-runner [OPTIONS] [PROMPT] [-- CLAUDE_ARGS]\n       claude-runner config"
+)]
+pub struct Runner {
+    /// What to do
+    #[arg(value_name = "PROMPT", conflicts_with_all = ["prompt", "prompt_file"])]
+    pub(crate) words: Option<String>,
+
+    /// What standard output is for; all but `report` leave progress to standard
+    /// error
+    #[arg(long, value_name = "WHAT", value_enum)]
+    pub(crate) output: Option<Output>,
+
+    /// As --output summary
+    #[arg(long, conflicts_with = "output")]
+    pub(crate) json: bool,
+
+    /// After so many bytes of progress show only commits, errors, limits and the
+    /// end; 0 is no limit [default: 20000, none on a terminal]
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) limit: Option<u64>,
+
+    /// Show only commits, errors, limits and the end
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+
+    /// Print the run's id and directory, and leave it to itself; see cr-runs
+    #[arg(long, conflicts_with = "no_record")]
+    pub(crate) detach: bool,
+
+    #[command(flatten)]
+    pub(crate) spawn: cr_spawn::Args,
+}
+
+/// What standard output is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Output {
+    /// Progress, a line `---CLAUDE-RUNNER-RESULT---`, the summary
+    #[default]
+    Report,
+    /// The summary
+    Summary,
+    /// The agent's answer
+    Answer,
+    /// The stream
+    Stream,
+}
+
+impl Output {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Report => "report",
+            Self::Summary => "summary",
+            Self::Answer => "answer",
+            Self::Stream => "stream",
+        }
+    }
+}
+
+const RUNNER: &str = "\
+Examples:
+  claude-runner 'fix the failing test and commit' --timeout 30m; echo $?
+  claude-runner --model opus --max-budget 5 --json < task.md | jq -r .outcome
+  claude-runner --resume 80f8ae6e-b027-4253-8e9c-1ffd717366a1 --prompt 'now the docs'
+  claude-runner --detach --name docs < docs.md; cr-runs wait docs
+
+Environment:
+  CR_CLAUDE           the agent's program (default: claude)
+  CR_CONFIG           the configuration's file
+  CR_STATE_DIR        where runs are kept (default: $XDG_STATE_HOME/claude-runner)
+  CR_RUN_ID           the name of this run
+  CR_PERMISSION_MODE  as --permission-mode
+  CR_DEPTH            how deep runs are nested; beyond 3 is refused
+
+Exit status:
+  0    success
+  1    failed
+  2    the command line is wrong
+  3    the limit of turns or money was reached
+  4    a person must answer or permit something
+  6    incomplete: there is no result
+  66   a file cannot be read
+  75   rate limit, overload or network: wait (retry.at), run it again
+  76   the context is exhausted
+  77   not logged in, or no credit
+  78   a setting or a place is refused
+  124  a clock ran out before a result
+  125  this tool failed; 126, 127: the agent cannot be run, was not found
+  128+n  ended by signal n";

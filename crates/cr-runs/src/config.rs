@@ -1,0 +1,275 @@
+//! The configuration: one file of the user's own, never one of a repository,
+//! which the agent can write.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+use cr_io::{Exit, Out, parse_duration, sanitized};
+use toml::{Spanned, Value};
+
+/// What a value must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Text without control characters.
+    Text,
+    /// A whole number, at least 0.
+    Count,
+    /// Dollars, at least 0.
+    Money,
+    /// Seconds, or `2h30m`.
+    Time,
+    /// Text, or a list of texts.
+    List,
+    /// A path from the root or from home.
+    Place,
+    /// A program: a place, or a name to look up in the PATH.
+    Program,
+    /// One of the forms of output.
+    Output,
+}
+
+/// A setting: its key, what it must be, what it is by default, and the variable
+/// that counts more than the file.
+type Setting = (&'static str, Kind, &'static str, Option<&'static str>);
+
+const SETTINGS: [Setting; 21] = [
+    ("model", Kind::Text, "sonnet", None),
+    ("fallback_model", Kind::Text, "", None),
+    ("max_turns", Kind::Count, "100", None),
+    ("max_budget", Kind::Money, "0", None),
+    ("allowed_tools", Kind::List, "", None),
+    ("disallowed_tools", Kind::List, "", None),
+    ("system_prompt_file", Kind::Place, "", None),
+    (
+        "permission_mode",
+        Kind::Text,
+        "bypassPermissions",
+        Some("CR_PERMISSION_MODE"),
+    ),
+    ("timeout", Kind::Time, "0", None),
+    ("startup_timeout", Kind::Time, "2m", None),
+    ("idle_timeout", Kind::Time, "15m", None),
+    ("tool_timeout", Kind::Time, "1h", None),
+    ("turn_timeout", Kind::Time, "0", None),
+    ("post_result_grace", Kind::Time, "30s", None),
+    ("grace", Kind::Time, "10s", None),
+    ("claude", Kind::Program, "claude", Some("CR_CLAUDE")),
+    ("state_dir", Kind::Place, "", Some("CR_STATE_DIR")),
+    ("output", Kind::Output, "report", None),
+    ("limit", Kind::Count, "20000", None),
+    ("keep_for", Kind::Time, "30d", None),
+    ("keep_bytes", Kind::Count, "5000000000", None),
+];
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    Default,
+    Environment(&'static str),
+    /// The file, and the line.
+    File(PathBuf, usize),
+}
+
+/// Every value that is not a default, and its source.
+#[derive(Debug, Default)]
+pub(crate) struct Config {
+    values: BTreeMap<&'static str, (String, Source)>,
+}
+
+impl Config {
+    /// Reads the file, if there is one, and the environment.
+    pub(crate) fn load() -> anyhow::Result<Self> {
+        let mut config = Self::default();
+        if let Some((file, text)) = open().context(Exit::Config)? {
+            config.read(&file, &text).context(Exit::Config)?;
+        }
+        for (key, _, _, variable) in SETTINGS {
+            let value = variable
+                .and_then(env::var_os)
+                .filter(|value| !value.is_empty());
+            if let (Some(value), Some(variable)) = (value, variable) {
+                let value = value.to_string_lossy().into_owned();
+                config
+                    .values
+                    .insert(key, (value, Source::Environment(variable)));
+            }
+        }
+        Ok(config)
+    }
+
+    fn read(&mut self, file: &Path, text: &str) -> anyhow::Result<()> {
+        let at = |span: std::ops::Range<usize>| line_of(text, span.start);
+        let parsed: BTreeMap<Spanned<String>, Spanned<Value>> =
+            toml::from_str(text).map_err(|err| {
+                let line = err.span().map_or(1, at);
+                let message = err.message().replace('\n', " ");
+                anyhow!("{}:{line}: {}", file.display(), sanitized(&message))
+            })?;
+        for (key, value) in parsed {
+            let (line, key) = (at(key.span()), key.into_inner());
+            let place = || format!("{}:{line}: {}", file.display(), sanitized(&key));
+            let setting = SETTINGS.iter().find(|(known, ..)| *known == key);
+            let &(known, kind, ..) =
+                setting.ok_or_else(|| anyhow!("no such setting").context(place()))?;
+            let value =
+                plain(kind, value.get_ref()).map_err(|why| anyhow!(why).context(place()))?;
+            let source = Source::File(file.to_owned(), line);
+            self.values.insert(known, (value, source));
+        }
+        Ok(())
+    }
+
+    /// The value of `key` if it is not the default.
+    pub(crate) fn set(&self, key: &str) -> Option<&str> {
+        self.values.get(key).map(|(value, _)| value.as_str())
+    }
+
+    /// The value of `key` if the file sets it, and not the environment.
+    pub(crate) fn from_file(&self, key: &str) -> Option<&str> {
+        let (value, source) = self.values.get(key)?;
+        matches!(source, Source::File(..)).then_some(value.as_str())
+    }
+
+    fn get(&self, key: &str) -> &str {
+        let default = SETTINGS.iter().find(|(known, ..)| *known == key);
+        self.set(key)
+            .or(default.map(|setting| setting.2))
+            .unwrap_or("")
+    }
+
+    /// What old runs may stay.
+    pub(crate) fn keep(&self) -> crate::prune::Keep {
+        crate::prune::Keep {
+            younger_than: parse_duration(self.get("keep_for")).unwrap_or(Duration::MAX),
+            bytes: self.get("keep_bytes").parse().unwrap_or(u64::MAX),
+        }
+    }
+
+    /// The limit of progress, in bytes.
+    pub(crate) fn limit(&self) -> u64 {
+        self.get("limit").parse().unwrap_or(0)
+    }
+
+    /// Prints every value with its source; what is printed is a configuration.
+    pub(crate) fn print(&self, out: impl Write) -> anyhow::Result<Exit> {
+        let mut out = Out::new(out);
+        for (key, kind, default, _) in SETTINGS {
+            let (value, source) = match self.values.get(key) {
+                Some((value, source)) => (value.as_str(), source.clone()),
+                None => (default, Source::Default),
+            };
+            let mut line = format!("{key} = {}", shown(kind, value));
+            let _ = match source {
+                Source::Default if value.is_empty() => {
+                    line.insert_str(0, "# ");
+                    write!(line, "  # not set")
+                }
+                Source::Default => write!(line, "  # default"),
+                Source::Environment(name) => write!(line, "  # {name}"),
+                Source::File(file, at) => {
+                    let file = file.display().to_string();
+                    write!(line, "  # {}:{at}", sanitized(&file))
+                }
+            };
+            out.line(line.as_bytes())?;
+        }
+        out.flush()?;
+        Ok(Exit::Ok)
+    }
+}
+
+/// The file and what is in it; `None` if there is none and none was named.
+fn open() -> anyhow::Result<Option<(PathBuf, String)>> {
+    let named = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
+    let base = named("XDG_CONFIG_HOME")
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
+        .or_else(|| named("HOME").map(|home| Path::new(&home).join(".config")));
+    let (path, is_named) = match (named("CR_CONFIG"), base) {
+        (Some(path), _) => (PathBuf::from(path), true),
+        (None, Some(base)) => (base.join("claude-runner/config.toml"), false),
+        (None, None) => return Ok(None),
+    };
+    let place = || path.display().to_string();
+    let meta = match fs::metadata(&path) {
+        Ok(meta) => meta,
+        Err(err) if err.kind() == std::io::ErrorKind::NotFound && !is_named => return Ok(None),
+        Err(err) => return Err(err).with_context(place),
+    };
+    let owner = meta.uid();
+    let is_ours = owner == rustix::process::geteuid().as_raw() || owner == 0;
+    if !is_ours || meta.mode() & 0o022 != 0 {
+        return Err(anyhow!("others may write to it").context(place()));
+    }
+    let text = fs::read_to_string(&path).with_context(place)?;
+    Ok(Some((path, text)))
+}
+
+fn line_of(text: &str, at: usize) -> usize {
+    let before = text.as_bytes().get(..at).unwrap_or(text.as_bytes());
+    1 + before.iter().filter(|&&byte| byte == b'\n').count()
+}
+
+/// The value as an argument, or why it is none.
+fn plain(kind: Kind, value: &Value) -> Result<String, String> {
+    let text = |value: &Value| match value {
+        Value::String(text) if !text.is_empty() && !text.chars().any(char::is_control) => {
+            Ok(text.clone())
+        }
+        _ => Err("expected text, of one line and not empty".to_owned()),
+    };
+    match (kind, value) {
+        (Kind::Text, _) => text(value),
+        (Kind::Count, Value::Integer(number)) if *number >= 0 => Ok(number.to_string()),
+        (Kind::Count, _) => Err("expected a whole number, at least 0".to_owned()),
+        (Kind::Money, Value::Integer(number)) if *number >= 0 => Ok(number.to_string()),
+        (Kind::Money, Value::Float(number)) if *number >= 0.0 && number.is_finite() => {
+            Ok(number.to_string())
+        }
+        (Kind::Money, _) => Err("expected dollars, at least 0".to_owned()),
+        (Kind::Time, Value::Integer(seconds)) if *seconds >= 0 => Ok(seconds.to_string()),
+        (Kind::Time, Value::String(text)) => parse_duration(text).map(|_| text.clone()),
+        (Kind::Time, _) => Err("expected seconds, or a time such as \"2h30m\"".to_owned()),
+        (Kind::List, Value::Array(items)) => {
+            let items: Result<Vec<String>, String> = items.iter().map(text).collect();
+            items.map(|items| items.join(","))
+        }
+        (Kind::List, _) => text(value),
+        (Kind::Place | Kind::Program, _) => text(value).and_then(|text| place(kind, &text)),
+        (Kind::Output, Value::String(text))
+            if ["report", "summary", "answer", "stream"].contains(&text.as_str()) =>
+        {
+            Ok(text.clone())
+        }
+        (Kind::Output, _) => Err("expected report, summary, answer or stream".to_owned()),
+    }
+}
+
+/// A path that means the same wherever one is.
+fn place(kind: Kind, text: &str) -> Result<String, String> {
+    if let Some(rest) = text.strip_prefix("~/") {
+        let home = env::var("HOME").map_err(|_| "HOME is not set".to_owned())?;
+        return Ok(format!("{home}/{rest}"));
+    }
+    if text.starts_with('/') || (kind == Kind::Program && !text.contains('/')) {
+        return Ok(text.to_owned());
+    }
+    Err("expected a path that begins with / or ~/".to_owned())
+}
+
+/// The value as the file would have it.
+fn shown(kind: Kind, value: &str) -> String {
+    let is_number = value.parse::<f64>().is_ok();
+    match kind {
+        Kind::Count | Kind::Money | Kind::Time if is_number => value.to_owned(),
+        // A string of JSON is one of TOML.
+        _ => serde_json::to_string(value).unwrap_or_default(),
+    }
+}

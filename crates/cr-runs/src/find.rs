@@ -1,0 +1,75 @@
+//! Which run is meant.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+use cr_io::{Exit, sanitized};
+use cr_run::State;
+
+use crate::args::Which;
+use crate::config::Config;
+use crate::run::{self, Run};
+
+/// The state directory: the environment's, the file's, or the usual one.
+pub(crate) fn state_of(config: &Config) -> anyhow::Result<State> {
+    let state = match config.set("state_dir") {
+        Some(path) => State::at(Path::new(path)),
+        None => State::from_env(),
+    };
+    state.ok_or_else(|| anyhow!("there is no home to keep runs in").context(Exit::Config))
+}
+
+/// The directory that all runs are in.
+pub(crate) fn runs() -> anyhow::Result<PathBuf> {
+    Ok(state_of(&Config::load()?)?.path().join("runs"))
+}
+
+/// The run that `which` means.
+pub(crate) fn one(which: &Which) -> anyhow::Result<Run> {
+    match &which.run {
+        Some(name) => named(name),
+        None => last(),
+    }
+}
+
+/// The run that was started last.
+pub(crate) fn last() -> anyhow::Result<Run> {
+    let all = run::all(&runs()?);
+    let first = all.into_iter().next();
+    first.ok_or_else(|| anyhow!("there is no run yet").context(Exit::NoInput))
+}
+
+/// The run called `name`: a directory, an id, a name, a session's id, or the
+/// beginning of an id that no other has.
+pub(crate) fn named(name: &str) -> anyhow::Result<Run> {
+    let runs = runs()?;
+    if name.contains('/') && is_run(Path::new(name)) {
+        return Ok(Run::new(std::path::absolute(name)?));
+    }
+    if !name.contains('/') && !name.is_empty() && is_run(&runs.join(name)) {
+        return Ok(Run::new(runs.join(name)));
+    }
+    let all = run::all(&runs);
+    let called = all
+        .iter()
+        .find(|run| run.started().name.as_deref() == Some(name));
+    let of_session = || {
+        all.iter()
+            .find(|run| run.session().as_deref() == Some(name))
+    };
+    if let Some(run) = called.or_else(of_session) {
+        return Ok(run.clone());
+    }
+    let mut begin = all.iter().filter(|run| run.id().starts_with(name));
+    match (begin.next(), begin.next()) {
+        (Some(run), None) if name.len() >= 4 => Ok(run.clone()),
+        (Some(_), Some(_)) if name.len() >= 4 => {
+            Err(anyhow!("{}: more than one run begins so", sanitized(name)).context(Exit::NoInput))
+        }
+        _ => Err(anyhow!("{}: no such run", sanitized(name)).context(Exit::NoInput)),
+    }
+}
+
+fn is_run(dir: &Path) -> bool {
+    dir.join("lock").exists() || dir.join("started").exists() || dir.join("exit.json").exists()
+}

@@ -1,0 +1,83 @@
+//! The runs of this machine, by the directories that they leave; and the first
+//! half of `claude-runner`, which makes one.
+
+mod answer;
+mod args;
+mod begin;
+mod config;
+mod detach;
+mod find;
+mod ls;
+mod place;
+mod prompt;
+mod prune;
+mod run;
+mod status;
+mod stop;
+mod tail;
+mod verdict;
+mod wait;
+mod watch;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+
+use cr_io::{Exit, Out};
+
+pub use args::{Args, Output, Runner};
+use args::{Command, PruneArgs, StatusArgs, Which};
+use config::Config;
+
+/// Does what `args` ask.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    let out = io::stdout().lock();
+    match &args.command {
+        Command::Ls(args) => ls::ls(args, out),
+        Command::Status(args) => status(args, out),
+        Command::Wait(args) => wait::wait(args, out, io::stderr()),
+        Command::Tail(args) => tail::tail(args, out),
+        Command::Stop(args) => stop::stop(args, out),
+        Command::Path(which) => path(which, out),
+        Command::Prune(args) => prune(args, out),
+        Command::Config => Config::load()?.print(out),
+        Command::Answer => answer::answer(io::stdin().lock(), out),
+    }
+}
+
+/// Begins a run if the script `claude-runner` called this program: the name to
+/// report under, and what came of it.
+pub fn begin() -> Option<(&'static str, anyhow::Result<Exit>)> {
+    let mut args = std::env::args_os().skip(1);
+    if args.next()? != "begin" {
+        return None;
+    }
+    let rest: Vec<OsString> = args.collect();
+    Some(("claude-runner", begin::begin(&rest)))
+}
+
+fn status(args: &StatusArgs, out: impl Write) -> anyhow::Result<Exit> {
+    let status = status::Status::of(&find::one(&args.which)?);
+    let mut out = Out::new(out);
+    if args.json {
+        out.line(&serde_json::to_vec(&status)?)?;
+    } else {
+        out.line(status.line().as_bytes())?;
+    }
+    out.flush()?;
+    Ok(Exit::Ok)
+}
+
+fn path(which: &Which, out: impl Write) -> anyhow::Result<Exit> {
+    let run = find::one(which)?;
+    let mut out = Out::new(out);
+    out.line(run.dir.as_os_str().as_encoded_bytes())?;
+    out.flush()?;
+    Ok(Exit::Ok)
+}
+
+fn prune(args: &PruneArgs, out: impl Write) -> anyhow::Result<Exit> {
+    let mut keep = Config::load()?.keep();
+    keep.younger_than = args.older_than.unwrap_or(keep.younger_than);
+    keep.bytes = args.keep_bytes.unwrap_or(keep.bytes);
+    prune::prune(&find::runs()?, keep, args.dry_run, out)
+}

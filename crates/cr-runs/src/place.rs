@@ -1,0 +1,92 @@
+//! The run's name and directory, and what the pipeline is told beside cr-spawn's
+//! arguments.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal};
+
+use anyhow::Context;
+use clap::ValueEnum;
+use cr_io::{Exit, message};
+use cr_run::{RunDir, RunId, Unsafe};
+
+use crate::args::{Output, Runner};
+use crate::config::Config;
+use crate::{find, prune};
+
+/// Where a run will be.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) id: RunId,
+    /// None, if nothing is to be recorded or can be.
+    pub(crate) dir: Option<RunDir>,
+}
+
+impl Place {
+    /// Names the run and makes its directory.
+    pub(crate) fn make(runner: &Runner, config: &Config) -> anyhow::Result<Self> {
+        let given = RunId::given().context("CR_RUN_ID").context(Exit::Config)?;
+        let id = given.unwrap_or_default();
+        let dir = directory(runner, config, &id)?;
+        Ok(Self { id, dir })
+    }
+
+    /// What the script reads before cr-spawn's own arguments.
+    pub(crate) fn settings(&self, runner: &Runner, config: &Config) -> [OsString; 5] {
+        let of_file = || Output::from_str(config.set("output")?, false).ok();
+        let output = match runner.json {
+            true => Output::Summary,
+            false => runner.output.or_else(of_file).unwrap_or_default(),
+        };
+        let is_terminal = match output {
+            Output::Report => io::stdout().is_terminal(),
+            _ => io::stderr().is_terminal(),
+        } && !runner.detach;
+        let usual = if is_terminal { 0 } else { config.limit() };
+        let limit = runner.limit.unwrap_or(usual);
+        let limit = (limit > 0).then(|| limit.to_string()).unwrap_or_default();
+        let quiet = if runner.quiet { "1" } else { "" };
+        let cwd = runner.spawn.cwd.clone().unwrap_or_else(|| ".".into());
+        let dir = self.dir.as_ref().map(|dir| dir.path().into());
+        let words = [output.name().into(), cwd.into(), dir.unwrap_or_default()];
+        let [output, cwd, dir] = words;
+        [output, cwd, dir, limit.into(), quiet.into()]
+    }
+
+    /// What cr-spawn is told of it.
+    pub(crate) fn record(&self) -> OsString {
+        match &self.dir {
+            Some(dir) => {
+                let mut word = OsString::from("--run-dir=");
+                word.push(dir.path());
+                word
+            }
+            None => "--no-record".into(),
+        }
+    }
+}
+
+/// A directory that cannot be written stops no run; one that cannot be trusted
+/// does.
+fn directory(runner: &Runner, config: &Config, id: &RunId) -> anyhow::Result<Option<RunDir>> {
+    if runner.spawn.no_record {
+        return Ok(None);
+    }
+    let made = match &runner.spawn.run_dir {
+        Some(path) => RunDir::at(path),
+        None => find::state_of(config).and_then(|state| {
+            let made = RunDir::create(&state, id)?;
+            prune::now_and_then(&state.path().join("runs"), config.keep());
+            Ok(made)
+        }),
+    };
+    match made {
+        Ok(dir) => Ok(Some(dir)),
+        Err(err) if err.downcast_ref::<Unsafe>().is_some() => Err(err.context(Exit::Config)),
+        Err(err) if runner.spawn.run_dir.is_some() || runner.detach => Err(err.context(Exit::Io)),
+        Err(err) => {
+            let text = format!("claude-runner: not recorded: {}\n", message(&err));
+            let _ = io::Write::write_all(&mut io::stderr(), text.as_bytes());
+            Ok(None)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The prompt, from wherever it comes, as a file that has no name.
+
+use std::fs::{self, File};
+use std::io::{self, IsTerminal, Read, Seek, Write};
+
+use anyhow::{Context, anyhow};
+use cr_io::Exit;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{MemfdFlags, memfd_create};
+
+use crate::args::Runner;
+
+/// How long a resumed run waits for a prompt that may not come: many a caller
+/// leaves a pipe open to which nobody writes.
+const PATIENCE: Timespec = Timespec {
+    tv_sec: 3,
+    tv_nsec: 0,
+};
+
+/// Opens the prompt for the pipeline to read. In memory, so that it shows in no
+/// list of processes and is as long as it likes.
+pub(crate) fn open(runner: &Runner) -> anyhow::Result<File> {
+    let text = text(runner)?;
+    let goes_on = runner.spawn.resume.is_some() || runner.spawn.continue_last;
+    if text.trim_ascii().is_empty() && !goes_on {
+        return Err(anyhow!("the prompt is empty").context(Exit::Usage));
+    }
+    let stored = || -> io::Result<File> {
+        let mut file = File::from(memfd_create("prompt", MemfdFlags::CLOEXEC)?);
+        file.write_all(&text)?;
+        file.rewind()?;
+        Ok(file)
+    };
+    stored().context("the prompt").context(Exit::Tool)
+}
+
+fn text(runner: &Runner) -> anyhow::Result<Vec<u8>> {
+    let spawn = &runner.spawn;
+    if let Some(text) = runner.words.as_ref().or(spawn.prompt.as_ref()) {
+        if text.trim_ascii().is_empty() {
+            return Err(anyhow!("--prompt is empty").context(Exit::Usage));
+        }
+        return Ok(text.clone().into_bytes());
+    }
+    if let Some(path) = &spawn.prompt_file {
+        let shown = || path.display().to_string();
+        return fs::read(path).with_context(shown).context(Exit::NoInput);
+    }
+    let goes_on = spawn.resume.is_some() || spawn.continue_last;
+    if goes_on && !has_something(&io::stdin()) {
+        return Ok(Vec::new());
+    }
+    let mut text = Vec::new();
+    let read = io::stdin().lock().read_to_end(&mut text);
+    read.context("standard input").context(Exit::NoInput)?;
+    Ok(text)
+}
+
+/// Whether there is a prompt, or its end, to be read soon.
+fn has_something(stdin: &io::Stdin) -> bool {
+    if stdin.is_terminal() {
+        return false;
+    }
+    let mut fds = [PollFd::new(stdin, PollFlags::IN)];
+    !matches!(poll(&mut fds, Some(&PATIENCE)), Ok(0))
+}

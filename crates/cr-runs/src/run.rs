@@ -1,0 +1,224 @@
+//! One run, as its directory tells of it.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use jiff::Timestamp;
+use rustix::fs::{FlockOperation, OFlags, flock};
+use serde::Deserialize;
+
+/// A directory in which nothing has happened for this long will not begin.
+const BEGINNING: Duration = Duration::from_secs(60);
+
+/// How a run is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Its directory is there, and nothing else yet.
+    Starting,
+    /// Its lock is held.
+    Running,
+    /// It has ended, and says how.
+    Ended,
+    /// It is gone and left no word.
+    Lost,
+}
+
+impl State {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Running => "running",
+            Self::Ended => "ended",
+            Self::Lost => "lost",
+        }
+    }
+
+    pub(crate) fn is_over(self) -> bool {
+        matches!(self, Self::Ended | Self::Lost)
+    }
+}
+
+/// What `cr-spawn` says at the start.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Started {
+    pub(crate) run_id: Option<String>,
+    pub(crate) at: Option<Timestamp>,
+    pub(crate) name: Option<String>,
+    pub(crate) pid: Option<i32>,
+    pub(crate) cwd: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) resume: Option<String>,
+}
+
+/// What `cr-spawn` says at the end.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Ended {
+    pub(crate) at: Option<Timestamp>,
+    pub(crate) reason: Option<String>,
+    pub(crate) duration_ms: Option<u64>,
+}
+
+/// What of the summary is told on.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Summary {
+    pub(crate) outcome: Option<String>,
+    pub(crate) code: Option<u8>,
+    pub(crate) why: Option<String>,
+    pub(crate) session_id: Option<String>,
+    pub(crate) cost_usd: Option<f64>,
+    pub(crate) num_turns: Option<u64>,
+    pub(crate) context_warning: bool,
+}
+
+/// A run's directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) dir: PathBuf,
+}
+
+impl Run {
+    pub(crate) fn new(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: dir.into() }
+    }
+
+    /// The name of the directory, which is the run's unless it was chosen.
+    pub(crate) fn id(&self) -> String {
+        let name = self.dir.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.file(name).exists()
+    }
+
+    /// How it is doing. The lock is asked first: what is written before it is
+    /// let go is there when it is found free.
+    pub(crate) fn state(&self) -> State {
+        if self.is_locked() {
+            return State::Running;
+        }
+        if self.has("exit.json") || self.has("summary.json") {
+            return State::Ended;
+        }
+        if self.has("started") {
+            return State::Lost;
+        }
+        match self.age() {
+            Some(age) if age < BEGINNING => State::Starting,
+            _ => State::Lost,
+        }
+    }
+
+    /// Whether somebody holds the lock. It is opened for reading, so that those
+    /// who watch for its end are not woken by us.
+    fn is_locked(&self) -> bool {
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let opened = File::options()
+            .read(true)
+            .custom_flags(flags.bits().cast_signed())
+            .open(self.file("lock"));
+        opened.is_ok_and(|lock| {
+            flock(&lock, FlockOperation::NonBlockingLockShared)
+                == Err(rustix::io::Errno::WOULDBLOCK)
+        })
+    }
+
+    /// How long ago something was added to the directory.
+    fn age(&self) -> Option<Duration> {
+        let changed = fs::metadata(&self.dir).ok()?.modified().ok()?;
+        SystemTime::now().duration_since(changed).ok()
+    }
+
+    pub(crate) fn started(&self) -> Started {
+        self.read("started")
+    }
+
+    pub(crate) fn ended(&self) -> Ended {
+        self.read("exit.json")
+    }
+
+    /// The summary, if there is one.
+    pub(crate) fn summary(&self) -> Option<Summary> {
+        serde_json::from_slice(&fs::read(self.file("summary.json")).ok()?).ok()
+    }
+
+    fn read<T: Default + for<'a> Deserialize<'a>>(&self, name: &str) -> T {
+        let text = fs::read(self.file(name)).unwrap_or_default();
+        serde_json::from_slice(&text).unwrap_or_default()
+    }
+
+    /// When it began: as it says, else by its directory.
+    pub(crate) fn began(&self) -> Option<Timestamp> {
+        let by_name = || {
+            let id = self.id();
+            let time = jiff::fmt::strtime::parse("%Y%m%dT%H%M%SZ", id.get(..16)?).ok()?;
+            let time = time.to_datetime().ok()?;
+            Some(time.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp())
+        };
+        let by_clock = || {
+            let changed = fs::metadata(&self.dir).ok()?.modified().ok()?;
+            Timestamp::try_from(changed).ok()
+        };
+        self.started().at.or_else(by_name).or_else(by_clock)
+    }
+
+    /// The id of its session, from the summary or the stream's beginning.
+    pub(crate) fn session(&self) -> Option<String> {
+        if let Some(id) = self.summary().and_then(|summary| summary.session_id) {
+            return Some(id);
+        }
+        let mut head = Vec::new();
+        let stream = File::open(self.file("stream.ndjson")).ok()?;
+        stream.take(256 << 10).read_to_end(&mut head).ok()?;
+        let mut lines = head.split(|&byte| byte == b'\n');
+        lines.find_map(|line| {
+            let event = cr_event::Event::parse(line).ok()?;
+            if event.kind == cr_event::Kind::Cr {
+                return None;
+            }
+            Some(event.line.string("session_id")?.into_owned())
+        })
+    }
+
+    /// The last lines of the stream, whole ones.
+    pub(crate) fn last_lines(&self, bytes: u64) -> io::Result<Vec<u8>> {
+        let mut stream = File::open(self.file("stream.ndjson"))?;
+        let length = stream.metadata()?.len();
+        stream.seek(SeekFrom::Start(length.saturating_sub(bytes)))?;
+        let mut tail = Vec::new();
+        stream.read_to_end(&mut tail)?;
+        if length > bytes {
+            let start = tail.iter().position(|&byte| byte == b'\n');
+            tail.drain(..start.map_or(tail.len(), |at| at + 1));
+        }
+        Ok(tail)
+    }
+}
+
+/// Every run in `runs`, the latest first.
+pub(crate) fn all(runs: &Path) -> Vec<Run> {
+    let entries = fs::read_dir(runs).into_iter().flatten().flatten();
+    let mut found: Vec<(Option<Timestamp>, Run)> = entries
+        .filter(|entry| {
+            let name = entry.file_name();
+            let is_id = name.to_str().and_then(cr_run::RunId::parse).is_some();
+            is_id && entry.file_type().is_ok_and(|kind| kind.is_dir())
+        })
+        .map(|entry| {
+            let run = Run::new(entry.path());
+            (run.began(), run)
+        })
+        .collect();
+    found.sort_by(|(a, one), (b, other)| b.cmp(a).then_with(|| other.dir.cmp(&one.dir)));
+    found.into_iter().map(|(_, run)| run).collect()
+}
