@@ -12,6 +12,8 @@ pub(crate) struct About {
     pub(crate) is_log: bool,
     /// A turn offers the tool that answers to a schema.
     pub(crate) schema_asked: bool,
+    /// The lines of the `user` tell no time: those of old releases.
+    pub(crate) is_timeless: bool,
     first_at: String,
     last_at: String,
 }

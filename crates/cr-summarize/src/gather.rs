@@ -86,7 +86,7 @@ impl Gather {
     /// it, and before anything tells when it began, unless it does not either
     /// or is large.
     pub(crate) fn needs_users(&self, is_large: bool) -> bool {
-        let is_timed = self.about.has_time() || self.is_timeless || is_large;
+        let is_timed = self.about.has_time() || self.about.is_timeless || is_large;
         self.about.is_log || self.calls.is_waiting() || !is_timed
     }
 
@@ -205,7 +205,7 @@ impl Gather {
         let Some(message) = &event.message else {
             return false;
         };
-        self.is_timeless |= event.at.is_none();
+        self.about.is_timeless |= event.at.is_none();
         let mut used = self.calls.is_waiting();
         for block in message.blocks() {
             if let Block::ToolResult(result) = block {
