@@ -43,8 +43,6 @@ pub(crate) struct Gather {
     pub(crate) said: String,
     /// How a log ends, which has no results.
     pub(crate) log: LogEnd,
-    /// The lines of the `user` tell no time: those of old releases.
-    is_timeless: bool,
     /// Reading ended before the input did.
     pub(crate) is_cut: bool,
     /// The message that is being streamed in pieces.
