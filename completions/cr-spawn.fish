@@ -23,7 +23,7 @@ complete -c cr-spawn -l grace -d 'From the first signal to SIGKILL' -r
 complete -c cr-spawn -l watch-pid -d 'End when this process ends [default: whoever started us]' -r
 complete -c cr-spawn -l run-dir -d 'The run\'s directory' -r -F
 complete -c cr-spawn -l name -d 'A name for the run' -r
-complete -c cr-spawn -l claude -d 'The agent\'s program [default: $CR_CLAUDE, else claude]' -r -F
+complete -c cr-spawn -l claude -d 'The agent\'s program [default: claude]' -r -F
 complete -c cr-spawn -l max-line -d 'Longest line that is passed on, in bytes' -r
 complete -c cr-spawn -s c -l continue -d 'Go on with the last session of the directory'
 complete -c cr-spawn -l dangerously-skip-permissions -d 'As --permission-mode bypassPermissions'

@@ -49,14 +49,20 @@ impl Section<'_> {
     /// The section in the man(7) language.
     pub(crate) fn roff(&self) -> String {
         let mut page = heading(self.heading);
-        for block in self.lines.chunk_by(|a, b| is_indented(a) == is_indented(b)) {
+        for (index, block) in self.blocks().enumerate() {
+            let before = if index == 0 { "" } else { ".PP\n" };
             page += &match items(block) {
-                _ if !is_indented(block[0]) => format!(".PP\n{}\n", escape(&block.join(" "))),
+                _ if !is_indented(block[0]) => format!("{before}{}\n", escape(&block.join(" "))),
                 Some(items) => list(&items),
                 None => verbatim(block),
             };
         }
         page
+    }
+
+    /// Runs of lines that are at the margin, or are not.
+    fn blocks(&self) -> impl Iterator<Item = &[&str]> {
+        self.lines.chunk_by(|a, b| is_indented(a) == is_indented(b))
     }
 }
 

@@ -5,10 +5,13 @@ use clap::{Command, CommandFactory};
 /// The arguments of every tool that is shipped, in the order of the manual.
 pub(crate) fn all() -> Vec<Command> {
     vec![
+        // The script, whose command line cr-runs reads.
+        cr_runs::Runner::command(),
         cr_spawn::Args::command(),
         cr_git::Args::command(),
         cr_filter::Args::command(),
         cr_summarize::Args::command(),
+        cr_runs::Args::command(),
         cr_replay::Args::command(),
     ]
 }
