@@ -43,7 +43,7 @@ fn start(line: Raw<'_>) -> Note {
     let limits = line.get("limits");
     let number = |key: &str| limits.and_then(|limits| limits.get(key)?.u64());
     let budget = limits.and_then(|limits| limits.get("max_budget_usd")?.f64());
-    let off = || "off".to_owned();
+    let off = || "disabled".to_owned();
     parts.push(format!(
         "max-turns: {}",
         number("max_turns").map_or_else(off, |n| n.to_string())
@@ -62,15 +62,16 @@ fn start(line: Raw<'_>) -> Note {
         let clock = number(key).map_or_else(off, |ms| duration(ms / 1000));
         parts.push(format!("{name}: {clock}"));
     }
-    let mode = text("permission_mode");
-    parts.push(format!(
-        "permissions: {}",
-        if mode.is_empty() { "default" } else { &mode }
-    ));
+    let mode = match &*text("permission_mode") {
+        "" => "default".to_owned(),
+        "bypassPermissions" => "skipped".to_owned(),
+        mode => mode.to_owned(),
+    };
+    parts.push(format!("permissions: {mode}"));
     for (name, key) in [("cwd", "cwd"), ("run", "run_dir")] {
         parts.extend(line.string(key).map(|value| format!("{name}: {value}")));
     }
-    Note::new("Start", parts.join(" | ")).most(600)
+    Note::new("Session started", parts.join(" | ")).most(600)
 }
 
 fn limit(line: Raw<'_>) -> Note {
@@ -131,6 +132,8 @@ fn git(line: Raw<'_>) -> Option<Note> {
     if line.string("phase")? != "end" {
         return None;
     }
+    // Outside a repository there is nothing to say.
+    line.get("changed_files").and_then(Raw::u64)?;
     let number = |key| line.get(key).and_then(Raw::u64).unwrap_or(0);
     let commits = line
         .get("commits")

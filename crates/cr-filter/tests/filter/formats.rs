@@ -222,7 +222,7 @@ fn lines_of_our_own_are_told_too() {
         "\n",
     );
     let expected = "\
-[00:00:00] Start: model: sonnet | max-turns: 100 | max-budget: off | timeout: 2h0m | idle: 15m0s | tool: off | turn: off | permissions: default | cwd: /w | run: /d
+[00:00:00] Session started: model: sonnet | max-turns: 100 | max-budget: disabled | timeout: 2h0m | idle: 15m0s | tool: disabled | turn: disabled | permissions: default | cwd: /w | run: /d
 [00:30:00] Stderr: a\\x1b[2Jwarning
 [01:00:01] Stderr: late
 [01:00:01] Clock: half of the timeout of 2h0m is gone

@@ -1,0 +1,15 @@
+//! `claude-runner` as a user has it: a script over the tools, with an agent that
+//! does what a test needs.
+
+#![allow(missing_docs, reason = "an integration test is a crate of its own")]
+
+#[path = "../pipeline/bins.rs"]
+mod bins;
+mod case;
+mod config;
+mod detach;
+mod faults;
+mod output;
+mod runs;
+mod signals;
+mod stages;

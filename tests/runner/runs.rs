@@ -1,0 +1,126 @@
+//! `cr-runs`, on what runs have left.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::case::{Case, INIT, RESULT, SESSION};
+
+/// What `cr-runs` says, and its code.
+fn ask(case: &Case, args: &[&str]) -> (Option<i32>, String) {
+    let output = case.tool("cr-runs", args).output().expect("run");
+    let text = String::from_utf8([output.stdout, output.stderr].concat()).expect("text");
+    (output.status.code(), text)
+}
+
+fn one_run(args: &[&str]) -> Case {
+    let case = Case::new(&[INIT, RESULT].concat());
+    let done = case.run(args);
+    assert_eq!(done.code(), Some(0), "{done:?}");
+    case
+}
+
+#[test]
+fn a_run_is_found_by_id_name_session_directory_and_as_the_last() {
+    let case = one_run(&["go", "--name", "docs"]);
+    let dir = case.runs()[0].clone();
+    let id = dir
+        .file_name()
+        .and_then(|name| name.to_str())
+        .expect("an id");
+    let dir = dir.to_str().expect("text");
+    for run in [id, &id[..20], "docs", SESSION, dir, "--last"] {
+        assert_eq!(
+            ask(&case, &["path", run]),
+            (Some(0), format!("{dir}\n")),
+            "{run}"
+        );
+    }
+    for run in ["nothing", "../..", "", "/tmp"] {
+        assert_eq!(ask(&case, &["path", run]).0, Some(66), "{run}");
+    }
+}
+
+#[test]
+fn a_run_without_a_lock_and_without_an_end_is_lost_and_never_running() {
+    let case = one_run(&["go", "--name", "gone"]);
+    for file in ["exit.json", "summary.json"] {
+        fs::remove_file(case.runs()[0].join(file)).expect("removed");
+    }
+    let (_, line) = ask(&case, &["status", "gone"]);
+    assert!(line.contains(" lost"), "{line}");
+    let (_, list) = ask(&case, &["ls"]);
+    assert!(list.contains("lost") && !list.contains("running"), "{list}");
+    // What is left is summed up.
+    let (code, summary) = ask(&case, &["wait", "gone"]);
+    let summary: Value = serde_json::from_str(&summary).expect("a summary");
+    assert_eq!(summary["session_id"], SESSION);
+    assert_eq!(summary["code"], code.expect("a code"));
+}
+
+#[test]
+fn several_runs_are_waited_for_together_or_for_the_first() {
+    let case = one_run(&["go", "--name", "good"]);
+    case.script("agent", &[INIT, "exit 3\n"].concat());
+    assert_eq!(case.run(&["go", "--name", "bad"]).code(), Some(1));
+    let (code, text) = ask(&case, &["wait", "good", "bad"]);
+    assert_eq!((code, text.lines().count()), (Some(1), 2), "{text}");
+    let (code, text) = ask(&case, &["wait", "--any", "good", "bad"]);
+    assert_eq!((code, text.lines().count()), (Some(0), 1), "{text}");
+}
+
+#[test]
+fn a_cursor_goes_on_where_the_last_look_ended() {
+    let case = one_run(&["go"]);
+    let (_, whole) = ask(&case, &["tail", "--last"]);
+    let stream = fs::read(case.runs()[0].join("stream.ndjson")).expect("a stream");
+    let mut parts = String::new();
+    let (mut since, mut at) = (0, 0);
+    for line in stream.split_inclusive(|&byte| byte == b'\n') {
+        at += line.len();
+        // As if the recording had ended here: what comes after is not shown.
+        fs::write(case.runs()[0].join("stream.ndjson"), &stream[..at]).expect("written");
+        let (code, text) = ask(&case, &["tail", "--last", "--since", &since.to_string()]);
+        assert_eq!(code, Some(0), "{text}");
+        let (shown, cursor) = text.rsplit_once("Cursor: ").expect("a cursor");
+        since = cursor.trim().parse().expect("a number");
+        assert_eq!(since, at);
+        parts.push_str(shown);
+    }
+    assert_eq!(format!("{parts}Cursor: {since}\n"), whole);
+}
+
+#[test]
+fn old_runs_are_removed_and_those_that_are_kept_stay() {
+    let case = one_run(&["go", "--name", "kept"]);
+    fs::write(case.runs()[0].join("keep"), "").expect("written");
+    case.run(&["go"]);
+    case.run(&["go"]);
+    let prune = |args: &[&str]| ask(&case, &[&["prune"], args].concat()).1;
+    assert_eq!(prune(&[]), "");
+    assert_eq!(
+        prune(&["--keep-bytes", "1", "--dry-run"]).lines().count(),
+        2
+    );
+    assert_eq!(case.runs().len(), 3);
+    assert_eq!(prune(&["--older-than", "0"]).lines().count(), 2);
+    assert_eq!(case.runs().len(), 1);
+    assert_eq!(ask(&case, &["path", "kept"]).0, Some(0));
+}
+
+#[test]
+fn the_list_holds_state_name_outcome_cost_and_the_last_action() {
+    let case = one_run(&["go", "--name", "docs"]);
+    let (_, text) = ask(&case, &["ls"]);
+    for part in ["ended", "docs", "success", "$0.01", "Exit: "] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let (_, json) = ask(&case, &["ls", "--json"]);
+    let run: Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(
+        (&run["state"], &run["outcome"]),
+        (&"ended".into(), &"success".into())
+    );
+    let (_, line) = ask(&case, &["status", "--last"]);
+    assert!(line.len() <= 301 && line.lines().count() == 1, "{line}");
+}
