@@ -6,6 +6,7 @@
 
 mod course;
 mod passing;
+mod waiting;
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -13,10 +14,10 @@ use std::time::{Duration, Instant};
 use cr_io::Redactor;
 use cr_proc::Swept;
 use cr_run::RunDir;
-use rustix::event::{PollFd, PollFlags};
 use signal_hook::consts::{SIGHUP, SIGTSTP};
 
 use self::passing::Passing;
+use self::waiting::Ready;
 use crate::activity::Activity;
 use crate::args::Args;
 use crate::cause::Cause;
@@ -29,7 +30,7 @@ use crate::signals::Signals;
 use crate::starter::Starter;
 use crate::stderr::Stderr;
 use crate::stdout::{Maker, Stdout};
-use crate::wait::{is_pipe, polled};
+use crate::wait::is_pipe;
 use crate::wire::{End, Order, Received};
 
 /// From the agent's end to the end of its pipes.
@@ -89,6 +90,8 @@ pub(crate) struct Front<'a> {
     pub(crate) cause: Option<Cause>,
     pub(crate) killed: bool,
     pub(crate) agent: Option<i32>,
+    /// The guardian is gone.
+    is_alone: bool,
     pub(crate) end: Option<End>,
     pub(crate) swept: Swept,
 }
@@ -137,6 +140,7 @@ impl<'a> Front<'a> {
             cause: None,
             killed: false,
             agent: None,
+            is_alone: false,
             end: None,
             swept: Swept::default(),
         }
@@ -178,14 +182,18 @@ impl<'a> Front<'a> {
             // The agent may be waiting for our reader: its silence is not its own.
             self.activity.shift(took);
         }
-        self.take_signals();
-        self.take_reports();
+        if ready.signals {
+            self.take_signals();
+        }
+        if ready.guard {
+            self.take_reports();
+        }
         if was_starting {
             // The first line is ours, and it is not written yet.
             return self.check_phase();
         }
-        self.move_bytes();
-        self.watch(&ready);
+        self.move_bytes(ready);
+        self.watch(ready);
         self.check_clocks();
         self.check_phase();
         self.show_life();
@@ -194,6 +202,9 @@ impl<'a> Front<'a> {
 
     fn next_deadline(&self) -> Instant {
         let mut next = self.guard.due();
+        if let Some(due) = self.out.due() {
+            next = next.min(due);
+        }
         if let Some(until) = self.until {
             next = next.min(until);
         }
@@ -208,46 +219,6 @@ impl<'a> Front<'a> {
 
     fn clock(&self) -> Option<clocks::Running> {
         clocks::next(&self.args.clocks, &self.activity, self.started)
-    }
-
-    /// Waits; returns what happened to whom we only watch.
-    fn poll(&self, limit: Duration, blocked: bool) -> Watched {
-        let stdout = std::io::stdout();
-        let nothing = PollFlags::empty();
-        let open = self.phase != Phase::Starting && !blocked;
-        let starter = self
-            .starter
-            .as_ref()
-            .filter(|_| self.phase == Phase::Running);
-        // Asking for nothing still reports an error condition.
-        let mut fds = vec![PollFd::new(&stdout, nothing)];
-        if let Some(starter) = starter {
-            fds.push(PollFd::new(starter, PollFlags::IN));
-        }
-        fds.push(PollFd::new(&self.signals, PollFlags::IN));
-        fds.push(PollFd::new(&self.guard, PollFlags::IN));
-        fds.push(PollFd::new(&self.out, PollFlags::IN));
-        if open && !self.stdout.is_over() {
-            fds.push(PollFd::new(&self.stdout, PollFlags::IN));
-        }
-        if open && !self.stderr.is_over() {
-            fds.push(PollFd::new(&self.stderr, PollFlags::IN));
-        }
-        if let Some(feed) = self.feed.as_ref().filter(|_| self.phase != Phase::Starting) {
-            fds.push(PollFd::new(feed, PollFlags::OUT));
-        }
-        if self.out.fate() != Fate::Open {
-            // Known; it would only end every wait at once.
-            fds.remove(0);
-        }
-        polled(&mut fds, limit);
-        let failed = |fd: &PollFd<'_>| fd.revents().intersects(PollFlags::ERR | PollFlags::HUP);
-        let is_open = self.out.fate() == Fate::Open;
-        let starter_at = usize::from(is_open);
-        Watched {
-            reader_left: is_open && failed(&fds[0]),
-            starter_left: starter.is_some() && !fds[starter_at].revents().is_empty(),
-        }
     }
 
     fn take_signals(&mut self) {
@@ -293,9 +264,9 @@ impl<'a> Front<'a> {
         }
     }
 
-    fn move_bytes(&mut self) {
+    fn move_bytes(&mut self, ready: Ready) {
         self.out.acknowledge();
-        if self.feed.as_mut().is_some_and(|feed| !feed.write()) {
+        if ready.feed && self.feed.as_mut().is_some_and(|feed| !feed.write()) {
             self.feed = None;
         }
         let maker = Maker {
@@ -311,10 +282,14 @@ impl<'a> Front<'a> {
             activity: Some(&mut self.activity),
             now,
         };
-        self.stdout.read(&maker, &mut sink);
+        if ready.stdout {
+            self.stdout.read(&maker, &mut sink);
+        }
         // Noise on standard error is no sign that the model works.
         sink.activity = None;
-        self.stderr.read(&maker, &mut sink);
+        if ready.stderr {
+            self.stderr.read(&maker, &mut sink);
+        }
         if self.stdout.counts().lines > before {
             self.beat = BEAT;
             // What we take to read is not the agent's silence.
@@ -322,7 +297,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    fn watch(&mut self, ready: &Watched) {
+    fn watch(&mut self, ready: Ready) {
         if ready.reader_left {
             self.out.abandon();
         }
@@ -338,7 +313,7 @@ impl<'a> Front<'a> {
                 self.stop(Cause::Orphaned);
             }
         }
-        if self.phase != Phase::Done && self.guard.is_lost() {
+        if !self.is_alone && self.guard.is_lost() {
             self.take_over("the guardian was stopped");
         }
     }
@@ -385,10 +360,4 @@ impl<'a> Front<'a> {
         self.out.line(&compose("state", self.run_id, &still));
         self.beat = (self.beat * 2).min(RAREST_BEAT);
     }
-}
-
-/// What was seen of those we only watch.
-struct Watched {
-    reader_left: bool,
-    starter_left: bool,
 }

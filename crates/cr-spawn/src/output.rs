@@ -21,6 +21,10 @@ use crate::wait::polled;
 /// More than this is not collected.
 const FULL: usize = 1 << 20;
 
+/// How long the record may lag behind: to wake a thread for every line would
+/// slow down the lines.
+const LAG: Duration = Duration::from_millis(5);
+
 /// So much fits into a pipe that says it can be written to.
 const ATOMIC: usize = 4096;
 
@@ -45,6 +49,8 @@ pub(crate) struct Output {
     stdout: File,
     is_direct: bool,
     last: Instant,
+    /// Since when there is something to record that the writer was not told of.
+    untold: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -105,6 +111,7 @@ impl Output {
             is_direct: is_pipe_or_file(&stdout),
             stdout,
             last: Instant::now(),
+            untold: None,
         })
     }
 
@@ -120,7 +127,7 @@ impl Output {
     /// Writes or hands over what was collected.
     pub(crate) fn flush(&mut self) {
         if self.batch.is_empty() {
-            return;
+            return self.tell(false);
         }
         self.last = Instant::now();
         let mut state = self.shared.lock();
@@ -134,13 +141,27 @@ impl Output {
         } else {
             state.waiting.extend_from_slice(&self.batch);
         }
-        let wanted = !state.is_done();
+        let is_urgent = !state.waiting.is_empty() || state.unrecorded.len() > ATOMIC * 16;
+        if !state.unrecorded.is_empty() {
+            self.untold.get_or_insert(self.last);
+        }
         drop(state);
         self.batch.clear();
         self.batch.shrink_to(FULL);
-        if wanted {
+        self.tell(is_urgent);
+    }
+
+    /// Wakes the writer if it is time to.
+    fn tell(&mut self, is_urgent: bool) {
+        if is_urgent || self.untold.is_some_and(|since| since.elapsed() >= LAG) {
+            self.untold = None;
             self.shared.changed.notify_all();
         }
+    }
+
+    /// When [`Output::flush`] wants to be called at the latest.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        self.untold.map(|since| since + LAG)
     }
 
     /// Whether the batch can be written without waiting for anybody.
@@ -192,6 +213,7 @@ impl Output {
     /// it is.
     pub(crate) fn drain(&mut self, limit: Duration) -> bool {
         self.flush();
+        self.tell(true);
         let state = self.shared.lock();
         let busy = |state: &mut State| !state.is_done();
         let waited = self.shared.changed.wait_timeout_while(state, limit, busy);

@@ -111,9 +111,10 @@ impl Front<'_> {
 
     /// Without a guardian we end everything ourselves.
     pub(super) fn take_over(&mut self, why: &'static str) {
+        self.is_alone = true;
         if matches!(self.phase, Phase::Emptying | Phase::Done) {
             // Nobody was left to guard.
-            return self.enter(Phase::Done, None);
+            return;
         }
         // An agent that has ended by itself has done so whatever came after.
         if self.end.is_none() && !matches!(self.cause, Some(Cause::Clock(_) | Cause::Signal(_))) {
