@@ -130,6 +130,11 @@ impl Watched {
         self.patience.is_some()
     }
 
+    /// The file itself, for who reads it from its end; a live input has none.
+    pub fn file(&self) -> Option<&File> {
+        self.patience.is_none().then_some(&self.file)
+    }
+
     /// Whether we were asked to end before the input did.
     pub fn was_cut_short(&self) -> bool {
         self.cut_short
