@@ -1,0 +1,107 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+/// Take the answer out of a run: its JSON, or its text
+///
+/// The answer of a stream or of a session's log is the structured output of the
+/// last result, else its text, else the text of the last message. A summary of
+/// cr-summarize holds the same; after a line `---CLAUDE-RUNNER-RESULT---` one is
+/// expected; anything else is taken for the answer itself. A run that failed has
+/// no answer, whatever the error says.
+///
+/// JSON is looked for by these rules, and the first that finds any decides: the
+/// structured output; the whole text; fences tagged json; fences without a tag;
+/// the text outside fences; and, where there is no object or array at all, other
+/// values in fences tagged json. What stands in a fence of another language is
+/// never taken. In running text, `{}`, `[]` and `[1]` count only at the start of a
+/// line or after a colon, and no part of something broken is taken. JSON means
+/// strict JSON, and it is printed as it was written.
+///
+/// A file is read from its end, and no further than needed.
+#[derive(Clone, Debug, Default, clap::Parser)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
+#[command(name = "cr-extract", version, after_help = AFTER)]
+pub struct Args {
+    /// Files to read; `-` is standard input, a directory every *.jsonl and
+    /// *.ndjson below it. More than one give one line each, with `file`
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+
+    /// What the input is
+    #[arg(long, value_enum, default_value_t)]
+    pub from: Form,
+
+    /// Print the answer as it is
+    #[arg(long, conflicts_with_all = ["first", "last", "all", "schema", "strict", "compact"])]
+    pub text: bool,
+
+    /// Print the first JSON that is found, as is done by default
+    #[arg(long, conflicts_with_all = ["last", "all"])]
+    pub first: bool,
+
+    /// Print the last instead of the first
+    #[arg(long, conflicts_with = "all")]
+    pub last: bool,
+
+    /// Print all that the deciding rule finds, one a line
+    #[arg(long)]
+    pub all: bool,
+
+    /// Take only what satisfies the JSON Schema in this file; the first rule
+    /// that finds such JSON decides
+    #[arg(long, value_name = "FILE")]
+    pub schema: Option<PathBuf>,
+
+    /// Take structured output and fences only
+    #[arg(long)]
+    pub strict: bool,
+
+    /// Print JSON on one line, without blanks between its tokens
+    #[arg(long)]
+    pub compact: bool,
+
+    /// Say on standard error where the answer was, and which rule decided
+    #[arg(short, long)]
+    pub verbose: bool,
+
+    /// Pass over lines, and refuse texts, longer than this many bytes
+    #[arg(long, value_name = "BYTES", default_value_t = cr_io::MAX_LINE)]
+    pub max_line: usize,
+}
+
+/// What an input is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Form {
+    /// Whichever the last line that tells says
+    #[default]
+    Auto,
+    /// A stream, a session's log, or what `--output-format json` wrote
+    Stream,
+    /// What cr-summarize wrote
+    Summary,
+    /// What follows the last line `---CLAUDE-RUNNER-RESULT---`
+    Report,
+    /// The answer itself
+    Text,
+}
+
+const AFTER: &str = "\
+Examples:
+  claude -p --output-format stream-json --verbose < prompt.md | cr-extract
+  cr-extract run.ndjson | jq .status
+  cr-extract --schema answer.schema.json -v run.ndjson
+  cr-extract --text ~/.claude/projects/x/session.jsonl
+  claude -p 'list them as JSON' | cr-extract --from text --all
+  cr-summarize --full run.ndjson | cr-extract
+
+Exit status:
+  0    an answer was printed
+  1    there is none: no JSON, none that satisfies the schema, or the run failed
+  2    the command line is wrong
+  65   the answer is not whole in this summary, or the text is too long
+  66   an input cannot be opened
+  74   reading or writing failed midway
+  78   the schema is wrong
+  130  interrupted twice
+With several inputs: 1 if one of them has no answer.";

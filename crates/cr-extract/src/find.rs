@@ -1,0 +1,256 @@
+//! From an input to its answer: a pipe line by line, a file from its end.
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+
+use cr_event::{Documents, Raw};
+use cr_io::{Line, Lines};
+
+use crate::Form;
+use crate::answer::{Answer, Lack, Origin};
+use crate::backwards::{Backwards, Found};
+use crate::line::{Class, class, is_passed};
+use crate::stream::{Reversed, Stream};
+
+/// Bytes that tell what a long line is about.
+const HEAD: usize = 64;
+
+/// How an input is read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terms {
+    pub(crate) form: Form,
+    /// The longest line, or text, that is held.
+    pub(crate) limit: usize,
+}
+
+/// The answer in what is left of `file`, which is read from its end; `None` if
+/// it has no size, as the files of /proc.
+pub(crate) fn in_file(mut file: &File, terms: Terms) -> io::Result<Option<Answer>> {
+    let range = file.stream_position()?..file.metadata()?.len();
+    if range.is_empty() {
+        return Ok(None);
+    }
+    if terms.form == Form::Text {
+        return whole(file, range, terms).map(Some);
+    }
+    let mut lines = Backwards::new(file, range.clone());
+    let mut stream = None;
+    while let Some(found) = lines.next()? {
+        let held;
+        let (place, line) = match found {
+            Found::Line(start, line) => (start..start + line.len() as u64, line),
+            Found::Long(place) => {
+                held = long(file, &place, terms)?;
+                (place, &*held)
+            }
+        };
+        match class(head_if_long(line, terms), terms.form) {
+            Class::Noise => {}
+            Class::Passed => drop(stream.get_or_insert_with(Reversed::default)),
+            Class::Event(event) => {
+                let is_enough = stream.get_or_insert_with(Reversed::default).take(&event);
+                if is_enough {
+                    break;
+                }
+            }
+            // Once it is a stream, nothing before can change that.
+            Class::Summary(_) | Class::Delimiter if stream.is_some() => {}
+            Class::Summary(summary) => return Ok(Some(Answer::of_summary(summary))),
+            Class::Delimiter => {
+                let behind = (place.end + 1).min(range.end);
+                return whole(file, behind..range.end, terms).map(Some);
+            }
+        }
+    }
+    match stream {
+        Some(stream) => Ok(Some(stream.answer())),
+        None if terms.form == Form::Report => Ok(Some(Answer::none(None))),
+        None => whole(file, range, terms).map(Some),
+    }
+}
+
+/// The first bytes of a line that is too long, which tell what is to be known.
+fn head_if_long(line: &[u8], terms: Terms) -> &[u8] {
+    if line.len() > terms.limit {
+        &line[..line.len().min(HEAD)]
+    } else {
+        line
+    }
+}
+
+/// The long line at `place`, or as much of it as is needed to pass it over.
+fn long(file: &File, place: &Range<u64>, terms: Terms) -> io::Result<Vec<u8>> {
+    let mut head = vec![0; HEAD];
+    file.read_exact_at(&mut head, place.start)?;
+    let length = usize::try_from(place.end - place.start).unwrap_or(usize::MAX);
+    if is_passed(&head) || length > terms.limit {
+        return Ok(head);
+    }
+    head.resize(length, 0);
+    file.read_exact_at(&mut head[HEAD..], place.start + HEAD as u64)?;
+    Ok(head)
+}
+
+/// The answer in a part of a file in which no line tells anything.
+fn whole(file: &File, range: Range<u64>, terms: Terms) -> io::Result<Answer> {
+    let length = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
+    if length > terms.limit {
+        return Ok(Answer::none(Some(Lack::TooLong)));
+    }
+    let mut bytes = vec![0; length];
+    file.read_exact_at(&mut bytes, range.start)?;
+    Ok(judged(&bytes, terms))
+}
+
+/// The answer in `input`, which is read from its beginning.
+pub(crate) fn in_stream(input: impl Read, terms: Terms) -> io::Result<Answer> {
+    let mut lines = Lines::new(input).limit(terms.limit);
+    let mut finder = Finder::new(terms);
+    while let Some(line) = lines.next()? {
+        match line {
+            Line::Whole(line) => finder.line(line, true),
+            Line::Torn(line) => finder.line(line, false),
+            Line::Long(head) if matches!(class(&head[..HEAD], terms.form), Class::Passed) => {
+                finder.oversize(&head[..HEAD]);
+                lines.pass(|_| ())?;
+            }
+            Line::Long(head) => {
+                let head = head[..HEAD].to_vec();
+                match lines.whole()? {
+                    Some(Line::Whole(line)) => finder.line(line, true),
+                    Some(Line::Torn(line)) => finder.line(line, false),
+                    Some(Line::Long(_)) | None => {
+                        finder.oversize(&head);
+                        lines.pass(|_| ())?;
+                    }
+                }
+            }
+        }
+    }
+    Ok(finder.answer())
+}
+
+/// Takes lines in their order; the last that tells what they are decides.
+struct Finder {
+    terms: Terms,
+    stream: Stream,
+    last: Last,
+    /// The text since the beginning, or since the delimiter, while that may be
+    /// the answer; `None` when it is too long.
+    held: Option<Vec<u8>>,
+}
+
+enum Last {
+    Nothing,
+    Delimiter,
+    Event,
+    Summary(Box<Answer>),
+}
+
+impl Finder {
+    fn new(terms: Terms) -> Self {
+        Self {
+            terms,
+            stream: Stream::default(),
+            last: Last::Nothing,
+            held: (terms.form != Form::Report).then(Vec::new),
+        }
+    }
+
+    fn line(&mut self, line: &[u8], has_newline: bool) {
+        if line.len() > self.terms.limit {
+            return self.oversize(head_if_long(line, self.terms));
+        }
+        self.classified(line);
+        if let (Last::Nothing | Last::Delimiter, Some(held)) = (&self.last, &mut self.held) {
+            held.extend_from_slice(line);
+            held.extend(has_newline.then_some(b'\n'));
+            if held.len() > self.terms.limit {
+                self.held = None;
+            }
+        }
+    }
+
+    /// Takes a line that is too long to hold.
+    fn oversize(&mut self, head: &[u8]) {
+        self.held = None;
+        self.classified(head);
+    }
+
+    fn classified(&mut self, line: &[u8]) {
+        if self.terms.form == Form::Text {
+            return;
+        }
+        match class(line, self.terms.form) {
+            Class::Noise => return,
+            Class::Delimiter => {
+                self.last = Last::Delimiter;
+                self.held = Some(Vec::new());
+                return;
+            }
+            Class::Summary(summary) => {
+                self.last = Last::Summary(Box::new(Answer::of_summary(summary)));
+            }
+            Class::Passed => self.last = Last::Event,
+            Class::Event(event) => {
+                self.stream.take(&event);
+                self.last = Last::Event;
+            }
+        }
+        self.held = None;
+    }
+
+    fn answer(self) -> Answer {
+        match (self.last, self.held) {
+            (Last::Event, _) => self.stream.answer(),
+            (Last::Summary(answer), _) => *answer,
+            (Last::Nothing, _) if self.terms.form == Form::Report => Answer::none(None),
+            (Last::Nothing | Last::Delimiter, Some(held)) => judged(&held, self.terms),
+            (Last::Nothing | Last::Delimiter, None) => Answer::none(Some(Lack::TooLong)),
+        }
+    }
+}
+
+/// The answer in bytes of which no line tells anything: a document spread over
+/// lines, or else a text.
+fn judged(bytes: &[u8], terms: Terms) -> Answer {
+    if terms.form != Form::Text {
+        let mut parts = Vec::new();
+        let mut documents = Documents::new(terms.limit);
+        let mut keep = |part: &[u8]| parts.push(part.to_vec());
+        for line in bytes.split(|&b| b == b'\n') {
+            documents.line(line, &mut keep);
+        }
+        documents.finish(&mut keep);
+        if let Some(answer) = of_documents(&parts, terms.form) {
+            return answer;
+        }
+    }
+    if matches!(terms.form, Form::Stream | Form::Summary) {
+        return Answer::none(None);
+    }
+    let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    Answer::words(String::from_utf8_lossy(text).into_owned(), Origin::Text)
+}
+
+fn of_documents(parts: &[Vec<u8>], form: Form) -> Option<Answer> {
+    // What follows a delimiter may be anything.
+    let form = if form == Form::Report {
+        Form::Auto
+    } else {
+        form
+    };
+    let mut stream = None;
+    let mut summary = None;
+    for part in parts {
+        match class(part, form) {
+            Class::Noise | Class::Delimiter => {}
+            Class::Summary(raw) => summary = Raw::of(raw.bytes()).map(Answer::of_summary),
+            Class::Passed => drop(stream.get_or_insert_with(Stream::default)),
+            Class::Event(event) => stream.get_or_insert_with(Stream::default).take(&event),
+        }
+    }
+    stream.map(Stream::answer).or(summary)
+}

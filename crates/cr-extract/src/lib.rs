@@ -1,0 +1,192 @@
+//! `cr-extract`: the answer of a run, as JSON or as text.
+//!
+//! `find` reads an input and gives its [`Answer`]; `rules` chooses the JSON in
+//! it. What is printed is a part of what was read, byte for byte.
+
+mod answer;
+mod args;
+mod backwards;
+mod fence;
+mod find;
+mod json;
+mod line;
+mod rules;
+mod scan;
+mod schema;
+mod stream;
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::anyhow;
+use cr_io::{Exit, Input, Out, exit_of, inputs, message, read_failure};
+
+pub use args::{Args, Form};
+
+use answer::{Answer, Lack};
+use find::Terms;
+use schema::Schema;
+
+/// Prints the answer of each input to `out`; notes go to `notes`.
+pub fn run(args: &Args, out: impl Write, notes: impl Write) -> anyhow::Result<Exit> {
+    let schema = args.schema.as_deref().map(Schema::read).transpose()?;
+    let sources = inputs(&args.files)?;
+    let is_dir = |name: &std::path::PathBuf| name.is_dir();
+    let mut extract = Extract {
+        args,
+        schema,
+        are_many: sources.len() > 1 || args.files.iter().any(is_dir),
+        out: Out::new(out),
+        notes,
+    };
+    let mut exit = Exit::Ok;
+    for input in &sources {
+        match extract.input(input) {
+            Ok(()) => {}
+            Err(err) if matches!(exit_of(&err), Exit::Gone | Exit::Io) => {
+                // What came before is not lost, if it can be written at all.
+                let _ = extract.out.flush();
+                return Err(err);
+            }
+            Err(err) if !extract.are_many => return Err(err),
+            // One file of a thousand is no reason to leave the others.
+            Err(err) => {
+                exit = worse(exit, exit_of(&err));
+                extract.note(&message(&err));
+            }
+        }
+    }
+    extract.out.flush()?;
+    Ok(exit)
+}
+
+/// Of several codes, the one that stands for the greater trouble.
+fn worse(one: Exit, other: Exit) -> Exit {
+    if one.code() >= other.code() {
+        one
+    } else {
+        other
+    }
+}
+
+struct Extract<'a, W, N> {
+    args: &'a Args,
+    schema: Option<Schema>,
+    /// Each answer is a line with the name of its file.
+    are_many: bool,
+    out: Out<W>,
+    notes: N,
+}
+
+impl<W: Write, N: Write> Extract<'_, W, N> {
+    /// Prints the answer of one input; that there is none is an error.
+    fn input(&mut self, input: &Input) -> anyhow::Result<()> {
+        let answer = self.find(input)?;
+        let name = input.name();
+        let printed = if self.args.text {
+            self.text(name, answer)
+        } else {
+            self.json(name, &answer)
+        };
+        printed.map_err(|err| match name {
+            Some(name) if exit_of(&err) != Exit::Gone && exit_of(&err) != Exit::Io => {
+                let exit = exit_of(&err);
+                err.context(name.display().to_string()).context(exit)
+            }
+            _ => err,
+        })
+    }
+
+    fn find(&self, input: &Input) -> anyhow::Result<Answer> {
+        let terms = Terms {
+            form: self.args.from,
+            limit: self.args.max_line,
+        };
+        let mut opened = input.open()?;
+        if let Some(file) = opened.file() {
+            let found = find::in_file(file, terms).map_err(read_failure)?;
+            if let Some(answer) = found {
+                return Ok(answer);
+            }
+        }
+        find::in_stream(&mut opened, terms).map_err(read_failure)
+    }
+
+    fn text(&mut self, name: Option<&Path>, answer: Answer) -> anyhow::Result<()> {
+        let origin = answer.origin;
+        let text = match (answer.lack, answer.structured, answer.text) {
+            (Some(lack), ..) => return Err(none(&lack)),
+            (None, Some(text), _) | (None, None, Some(text)) => text,
+            (None, None, None) => return Err(anyhow!("no answer").context(Exit::No)),
+        };
+        self.explain(name, &origin.to_string());
+        if self.are_many {
+            return self.row(name, "text", &quoted(&text));
+        }
+        let line = text.strip_suffix('\n').unwrap_or(&text);
+        self.out.line(line.as_bytes())
+    }
+
+    fn json(&mut self, name: Option<&Path>, answer: &Answer) -> anyhow::Result<()> {
+        let choice = match rules::choose(answer, self.args, self.schema.as_ref()) {
+            Ok(choice) => choice,
+            Err(violation) => return Err(self.no_json(answer, violation)),
+        };
+        self.explain(name, &format!("{}, {}", answer.origin, choice.rule));
+        let is_row = self.are_many || self.args.all;
+        for json in choice.json {
+            let compact = (is_row || self.args.compact).then(|| json::compact(json));
+            let json = compact.as_deref().unwrap_or(json);
+            if self.are_many {
+                self.row(name, "json", json)?;
+            } else {
+                self.out.line(json.as_bytes())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn no_json(&self, answer: &Answer, violation: Option<String>) -> anyhow::Error {
+        if let Some(lack) = &answer.lack {
+            return none(lack);
+        }
+        let schema = self.args.schema.as_deref().unwrap_or(Path::new(""));
+        let words = match violation {
+            Some(violation) => format!("does not satisfy {}: {violation}", schema.display()),
+            None if answer.text.is_none() => "no answer".to_owned(),
+            None => "no JSON in the answer".to_owned(),
+        };
+        anyhow!(words).context(Exit::No)
+    }
+
+    fn row(&mut self, name: Option<&Path>, key: &str, value: &str) -> anyhow::Result<()> {
+        let name = name.map_or("-".into(), Path::to_string_lossy);
+        let row = format!(r#"{{"file":{},"{key}":{value}}}"#, quoted(&name));
+        self.out.line(row.as_bytes())
+    }
+
+    fn explain(&mut self, name: Option<&Path>, words: &str) {
+        if self.args.verbose {
+            let place = name.map_or(String::new(), |name| format!("{}: ", name.display()));
+            self.note(&format!("{place}{words}"));
+        }
+    }
+
+    /// A note that nobody can read is no reason to stop.
+    fn note(&mut self, words: &str) {
+        let note = format!("cr-extract: {words}\n");
+        let _ = self.notes.write_all(note.as_bytes());
+    }
+}
+
+fn none(lack: &Lack) -> anyhow::Error {
+    let exit = match lack {
+        Lack::Failed(_) => Exit::No,
+        Lack::Cut | Lack::TooLong => Exit::Data,
+    };
+    anyhow!(lack.to_string()).context(exit)
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

@@ -1,0 +1,240 @@
+//! The answer of a stream: its last result, or else its last message.
+
+use std::mem;
+
+use cr_event::{Block, Content, Event, Kind, Message, Raw, Text, TurnEnd};
+
+use crate::answer::{Answer, Lack, Origin, given};
+
+/// Takes events in their order and keeps what may be the answer.
+#[derive(Debug, Default)]
+pub(crate) struct Stream {
+    ending: Option<Ending>,
+    said: Said,
+}
+
+/// The end of a turn.
+#[derive(Debug)]
+struct Ending {
+    is_error: bool,
+    structured: Option<String>,
+    text: String,
+    /// What went wrong, where no text says it.
+    error: String,
+}
+
+/// The last message with words in it.
+#[derive(Debug, Default)]
+struct Said {
+    id: Option<String>,
+    text: String,
+    is_failure: bool,
+    /// No other message has begun since.
+    is_open: bool,
+}
+
+impl Stream {
+    /// Takes an event.
+    pub(crate) fn take(&mut self, event: &Event<'_>) {
+        match event.kind {
+            Kind::Result => self.result(&TurnEnd::new(event.line)),
+            Kind::Assistant => self.message(event),
+            _ => {}
+        }
+    }
+
+    fn result(&mut self, end: &TurnEnd<'_>) {
+        let is_good = self.ending.as_ref().is_some_and(|last| !last.is_error);
+        if is_good && is_afterthought(end) {
+            return;
+        }
+        let structured = end.line().get("structured_output");
+        let error = end.errors().into_iter().next();
+        self.ending = Some(Ending {
+            is_error: end.is_error(),
+            structured: structured.and_then(given),
+            text: end.text().map(Text::decode).unwrap_or_default().into(),
+            error: error.unwrap_or_else(|| end.subtype()).into(),
+        });
+    }
+
+    fn message(&mut self, event: &Event<'_>) {
+        let Some(remark) = Remark::of(event) else {
+            return;
+        };
+        let id = remark.message.id.map(|id| id.decode().into_owned());
+        let is_same = self.said.is_open && id.is_some() && self.said.id == id;
+        if !remark.has_text() {
+            self.said.is_open &= is_same;
+            return;
+        }
+        if !is_same {
+            self.said = Said {
+                id,
+                is_failure: remark.is_failure,
+                is_open: true,
+                ..Said::default()
+            };
+        }
+        for text in remark.texts() {
+            let said = &mut self.said.text;
+            if !said.is_empty() && !said.ends_with('\n') {
+                said.push('\n');
+            }
+            said.push_str(&text.decode());
+        }
+    }
+
+    /// The answer.
+    pub(crate) fn answer(self) -> Answer {
+        let Self { ending, said } = self;
+        let mut failed = None;
+        if let Some(mut end) = ending {
+            let structured = end.structured.take();
+            let text = mem::take(&mut end.text);
+            let has_text = !text.trim().is_empty();
+            if structured.is_some() || (has_text && !end.is_error) {
+                let words = Answer::words(text, Origin::Result);
+                return Answer {
+                    structured,
+                    ..words
+                };
+            }
+            if has_text {
+                return Answer::none(Some(Lack::Failed(text)));
+            }
+            failed = end.is_error.then_some(Lack::Failed(end.error));
+        }
+        if said.is_failure {
+            return Answer::none(Some(Lack::Failed(said.text)));
+        }
+        if said.text.trim().is_empty() {
+            return Answer::none(failed);
+        }
+        Answer::words(said.text, Origin::Message)
+    }
+}
+
+/// Some releases end a good run with an empty error.
+fn is_afterthought(end: &TurnEnd<'_>) -> bool {
+    end.subtype() == "error_during_execution" && end.num_turns() == Some(0)
+}
+
+/// A line of the main thread in which somebody speaks: the model, or the CLI
+/// about a failed call.
+struct Remark<'e, 'a> {
+    message: &'e Message<'a>,
+    is_failure: bool,
+}
+
+impl<'e, 'a> Remark<'e, 'a> {
+    fn of(event: &'e Event<'a>) -> Option<Self> {
+        let message = event.message.as_ref().filter(|_| event.is_main())?;
+        let is_failure = message.is_synthetic()
+            && (event.line.get("isApiErrorMessage").and_then(Raw::bool) == Some(true)
+                || event.line.string("error").is_some());
+        (is_failure || !message.is_synthetic()).then_some(Self {
+            message,
+            is_failure,
+        })
+    }
+
+    fn texts(&self) -> Vec<Text<'a>> {
+        match &self.message.content {
+            Content::Text(text) => vec![*text],
+            Content::Blocks(blocks) => {
+                let texts = blocks.iter().filter_map(|block| match block {
+                    Block::Text(text) => Some(*text),
+                    _ => None,
+                });
+                texts.collect()
+            }
+            Content::Nothing => Vec::new(),
+        }
+    }
+
+    fn has_text(&self) -> bool {
+        self.texts().iter().any(|text| !text.bytes().is_empty())
+    }
+}
+
+/// Takes the lines of a stream from its last to its first, and knows when the
+/// rest cannot matter. Those that do are given to a [`Stream`] in their order,
+/// so that both ways of reading have one meaning.
+#[derive(Debug, Default)]
+pub(crate) struct Reversed {
+    lines: Vec<Vec<u8>>,
+    message: Sought,
+    /// The last result was found, and whether it holds the answer.
+    ending: Option<bool>,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Sought {
+    #[default]
+    Nothing,
+    Part(Option<String>),
+    Whole,
+}
+
+impl Reversed {
+    /// Takes the line before those taken so far; returns whether that is enough.
+    pub(crate) fn take(&mut self, event: &Event<'_>) -> bool {
+        match event.kind {
+            Kind::Result => self.result(event),
+            Kind::Assistant => self.message(event),
+            _ => {}
+        }
+        match self.ending {
+            Some(has_answer) => has_answer || self.message == Sought::Whole,
+            // A session's log has no results.
+            None => event.is_log && self.message == Sought::Whole,
+        }
+    }
+
+    fn result(&mut self, event: &Event<'_>) {
+        if self.ending.is_some() {
+            return;
+        }
+        self.lines.push(event.line.bytes().to_vec());
+        let end = TurnEnd::new(event.line);
+        if !is_afterthought(&end) {
+            let structured = event.line.get("structured_output").and_then(given);
+            let has_text = |text: Text<'_>| !text.decode().trim().is_empty();
+            self.ending = Some(structured.is_some() || end.text().is_some_and(has_text));
+        }
+    }
+
+    fn message(&mut self, event: &Event<'_>) {
+        let Some(remark) = Remark::of(event) else {
+            return;
+        };
+        let id = remark.message.id.map(|id| id.decode().into_owned());
+        let is_wanted = match &self.message {
+            Sought::Nothing => remark.has_text(),
+            Sought::Part(part) => {
+                if part.is_none() || *part != id {
+                    self.message = Sought::Whole;
+                    return;
+                }
+                remark.has_text()
+            }
+            Sought::Whole => false,
+        };
+        if is_wanted {
+            self.lines.push(event.line.bytes().to_vec());
+            self.message = Sought::Part(id);
+        }
+    }
+
+    /// The answer.
+    pub(crate) fn answer(self) -> Answer {
+        let mut stream = Stream::default();
+        for line in self.lines.iter().rev() {
+            if let Ok(event) = Event::parse(line) {
+                stream.take(&event);
+            }
+        }
+        stream.answer()
+    }
+}
