@@ -9,7 +9,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use memchr::{memchr, memchr2};
+use memchr::memchr;
 
 /// Nesting beyond which a line is refused: containers that are looked into
 /// take stack; those that are skipped do not count.
@@ -338,22 +338,15 @@ impl<'a> Cursor<'a> {
     /// The string that starts here; moves to the byte behind it.
     fn string(&mut self) -> Step<Text<'a>> {
         let start = self.at + 1;
-        let (mut at, mut has_escape) = (start, false);
-        loop {
-            let rest = self.bytes.get(at..).unwrap_or_default();
-            match quote_or_backslash(rest) {
-                None => return self.fail("a string is not closed"),
-                Some(found) if rest[found] == b'"' => {
-                    let bytes = &self.bytes[start..at + found];
-                    self.at = at + found + 1;
-                    return Ok(Text { bytes, has_escape });
-                }
-                Some(found) => {
-                    has_escape = true;
-                    at += found + 2;
-                }
-            }
-        }
+        let rest = self.bytes.get(start..).unwrap_or_default();
+        let short = quote_of_short(rest);
+        let Some(length) = short.or_else(|| closing_quote(rest)) else {
+            return self.fail("a string is not closed");
+        };
+        self.at = start + length + 1;
+        let bytes = &rest[..length];
+        let has_escape = short.is_none() && memchr(b'\\', bytes).is_some();
+        Ok(Text { bytes, has_escape })
     }
 
     fn enter(&mut self) -> Step {
@@ -394,25 +387,39 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Where the next quote or backslash stands. Most strings are short, and for
-/// them a call costs more than the search.
+/// Where the quote stands that closes a short string without escapes, as most
+/// are; for them a call costs more than the search.
 #[inline]
-fn quote_or_backslash(bytes: &[u8]) -> Option<usize> {
+fn quote_of_short(bytes: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::MAX / 255;
-    let mut at = 0;
-    while at < 32
-        && let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk)
-    {
-        let word = u64::from_le_bytes(*word);
+    for at in [0, 8, 16, 24, 32] {
+        let word = u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?);
         // The lowest bit set marks the first byte that is zero.
         let zero = |x: u64| x.wrapping_sub(ONES) & !x & (ONES << 7);
-        let found = zero(word ^ (ONES * 0x22)) | zero(word ^ (ONES * 0x5C));
-        if found != 0 {
-            return Some(at + found.trailing_zeros() as usize / 8);
+        let (quote, slash) = (zero(word ^ (ONES * 0x22)), zero(word ^ (ONES * 0x5C)));
+        if quote | slash != 0 {
+            let first = quote.trailing_zeros();
+            return (first < slash.trailing_zeros()).then_some(at + first as usize / 8);
         }
-        at += 8;
     }
-    memchr2(b'"', b'\\', &bytes[at..]).map(|found| at + found)
+    None
+}
+
+/// Where the quote stands that closes a string, in what follows the one that
+/// opened it.
+///
+/// Quotes are looked for, and backslashes only before one: in text that is full
+/// of escaped newlines, escaped quotes are few.
+fn closing_quote(bytes: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let quote = from + memchr(b'"', &bytes[from..])?;
+        let slashes = bytes[..quote].iter().rev().take_while(|&&b| b == b'\\');
+        if slashes.count() % 2 == 0 {
+            return Some(quote);
+        }
+        from = quote + 1;
+    }
 }
 
 /// Whether `word` is a JSON number.

@@ -237,7 +237,8 @@ impl Rows {
             text: end.text().map(|text| text.decode().into_owned()),
             ok: Some(!end.is_error()),
             duration_ms: duration,
-            cost_usd: cost(&end),
+            // A sum of binary fractions; nobody pays in smaller ones than these.
+            cost_usd: cost(&end).map(|usd| (usd * 1e6).round() / 1e6),
             ..row
         };
         self.ready.push(row.with(end.usage()));
