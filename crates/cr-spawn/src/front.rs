@@ -243,6 +243,7 @@ impl<'a> Front<'a> {
         let _ = signal_hook::low_level::emulate_default_handler(SIGTSTP);
         self.guard.order(&Order::Resume, &[]);
         self.forgive(before.elapsed());
+        self.seen = Instant::now();
     }
 
     /// Time in which we were stopped counts for nobody.
