@@ -1,21 +1,21 @@
 //! From arguments to a run: everything that is put in place, in order.
 
 use std::env;
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
-use cr_io::{Exit, Redactor, message};
+use cr_io::{Exit, Out, Redactor, exit_of, message};
 use cr_run::{Lock, RunDir, RunId, State};
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::args::Args;
 use crate::cause::{self, Cause};
 use crate::feed::Feed;
-use crate::front::{DRAIN, Front, Parts};
+use crate::front::{Front, Parts};
 use crate::guard::Guard;
-use crate::output::Output;
+use crate::output::{Fate, Output};
 use crate::plan::{self, Plan};
 use crate::prepare::{limits, no_isolation, note, place, prompt, refused, run_id};
 use crate::program::{self, Missing, Version};
@@ -69,7 +69,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Err((path, cause)) => return run.fail(&path, &cause),
     };
     run.plan.complete(args, &version, run.dir.as_ref())?;
-    run.go(&path, &version)
+    let done = run.go(&path, &version);
+    let Err(err) = done else {
+        return done;
+    };
+    match exit_of(&err) {
+        // What we lack ourselves: descriptors, memory, processes.
+        exit @ (Exit::Tool | Exit::CannotExec) => {
+            run.fail(&path, &Cause::NotStarted(exit, message(&err)))
+        }
+        _ => Err(err),
+    }
 }
 
 /// Says what is wrong with the command line. That there is no agent, or no
@@ -106,35 +116,34 @@ impl Run<'_> {
         }
     }
 
-    /// Writes the stream of a run that could not begin.
+    /// Writes the stream of a run that could not begin. Without a thread: that
+    /// there is none to be had may be why.
     fn fail(&self, path: &Path, cause: &Cause) -> anyhow::Result<Exit> {
-        let mut out = self.output()?;
-        let start = self.start_line(path, &Version::default(), None, None);
-        out.line(&start);
+        let text = cause.error().unwrap_or_default();
+        let text = self.redactor.redact(&text).into_owned();
         let exit = record::Exit {
             reason: Cause::reason(Some(cause), None),
-            error: cause
-                .error()
-                .map(|text| self.redactor.redact(&text).into_owned()),
+            error: Some(text.clone()),
             spawn_code: spawn_code(cause),
             result_seen: Some(false),
-            recorded: out.is_recorded(),
+            recorded: self.dir.is_some(),
             run_id: self.id.to_string(),
             ..record::Exit::default()
         };
-        self.close(out, cause, &exit)
-    }
-
-    fn close(&self, mut out: Output, cause: &Cause, exit: &record::Exit) -> anyhow::Result<Exit> {
-        let line = record::line(exit);
+        let last = record::line(&exit);
+        let mut lines = self.start_line(path, &Version::default(), None, None);
+        lines.push(b'\n');
+        lines.extend(&last);
         if let Some(dir) = &self.dir {
-            let _ = dir.write_once("exit.json", &line);
+            let stream = dir.create_file("stream.ndjson");
+            let _ = stream.map(|mut stream| stream.write_all(&lines));
+            let _ = dir.write_once("exit.json", &last);
         }
-        out.line(line.trim_ascii_end());
-        while !out.drain(DRAIN) {}
-        let code = cause::code(Some(cause), None, None, &out.fate());
-        let text = cause.error().unwrap_or_default();
-        Err(anyhow!(self.redactor.redact(&text).into_owned()).context(code))
+        let mut out = Out::new(io::stdout());
+        out.part(&lines)?;
+        out.flush()?;
+        let code = cause::code(Some(cause), None, None, &Fate::Open);
+        Err(anyhow!(text).context(code))
     }
 
     fn output(&self) -> anyhow::Result<Output> {
@@ -169,9 +178,10 @@ impl Run<'_> {
             Ok(guard) => guard,
             Err(err) if self.args.isolate => return Err(no_isolation(err)),
             Err(err) => {
-                let cause = cannot_run(err.raw_os_error().unwrap_or(0), &err.to_string(), None);
-                drop(out);
-                return self.fail(path, &cause);
+                let errno = err.raw_os_error().unwrap_or(0);
+                let cause = cannot_run(errno, &err.to_string(), None);
+                let exit = cause::code(Some(&cause), None, None, &Fate::Open);
+                return Err(anyhow!(cause.error().unwrap_or_default()).context(exit));
             }
         };
         self.brief(&guard, path, version, &streams.theirs);

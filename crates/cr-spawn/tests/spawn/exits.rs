@@ -100,6 +100,40 @@ fn s2_a_directory_that_is_not_there_is_125_and_named() {
 }
 
 #[test]
+fn s2_what_we_lack_ourselves_is_125_and_said() {
+    for descriptors in [12, 16, 20] {
+        let case = Case::playing(&[INIT], "");
+        let spawn = crate::bins::spawn().display();
+        let script = format!("ulimit -n {descriptors}; exec {spawn} --prompt x");
+        let script = case.write_script("few", &script);
+        let done = Case {
+            command: in_place_of(&case, script),
+            ..case
+        }
+        .run();
+        assert_eq!(done.code(), Some(125), "{descriptors}: {}", done.stderr);
+        let exit = done.exit();
+        assert_eq!(exit["reason"], "spawn_failed");
+        let error = exit["error"].as_str().expect("text");
+        assert!(error.contains("Too many open files"), "{error}");
+        done.assert_nobody_left("too many open files");
+    }
+}
+
+/// The same environment for another program.
+fn in_place_of(case: &Case, program: std::path::PathBuf) -> std::process::Command {
+    let mut command = std::process::Command::new(program);
+    command
+        .env_clear()
+        .envs(case.command.get_envs().filter_map(|(k, v)| Some((k, v?))));
+    command.stdin(std::process::Stdio::piped());
+    command
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    command
+}
+
+#[test]
 fn a_wrong_command_line_is_2_and_starts_nothing() {
     #[rustfmt::skip]
     let cases: &[(&[&str], &str)] = &[
