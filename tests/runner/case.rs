@@ -143,6 +143,7 @@ impl Case {
             .env("GIT_COMMITTER_EMAIL", "t@example.org")
             .env("IS_SANDBOX", "1")
             .env("TZ", "UTC")
+            .env("NO_COLOR", "1")
             .current_dir(self.path("repo"));
         for (name, value) in &self.envs {
             command.env(name, value);
