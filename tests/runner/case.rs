@@ -320,7 +320,7 @@ pub(crate) fn kill(pid: u32, signal: &str) {
 
 /// Waits until `holds`, which nothing announces.
 pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_mins(1);
     while !holds() {
         assert!(Instant::now() < deadline, "not in a minute: {what}");
         std::thread::sleep(Duration::from_millis(5));

@@ -147,12 +147,12 @@ pub(crate) struct StopArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PruneArgs {
-    /// Remove what is older [default: 30d, or keep_for of the configuration]
+    /// Remove what is older [default: 30d, or `keep_for` of the configuration]
     #[arg(long, value_name = "TIME", value_parser = cr_io::parse_duration)]
     pub(crate) older_than: Option<Duration>,
 
     /// Remove the oldest until the rest is smaller [default: 5000000000, or
-    /// keep_bytes of the configuration]
+    /// `keep_bytes` of the configuration]
     #[arg(long, value_name = "BYTES")]
     pub(crate) keep_bytes: Option<u64>,
 

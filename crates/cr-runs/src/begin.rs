@@ -71,9 +71,9 @@ pub(crate) fn begin(args: &[OsString]) -> anyhow::Result<Exit> {
     if runner.spawn.watch_pid.is_some() {
         return Err(anyhow!("--watch-pid: the runner watches itself").context(Exit::Usage));
     }
-    let argv = spawn_arguments(&matches, &runner, &config);
-    let words = std::iter::once(OsString::from("cr-spawn")).chain(argv.iter().cloned());
-    let spawn = cr_spawn::Args::try_parse_from(words).unwrap_or_else(|err| err.exit());
+    let words = spawn_arguments(&matches, &runner, &config);
+    let parsed = std::iter::once(OsString::from("cr-spawn")).chain(words.iter().cloned());
+    let spawn = cr_spawn::Args::try_parse_from(parsed).unwrap_or_else(|err| err.exit());
     cr_spawn::check(&spawn)?;
     let prompt = prompt::open(&runner)?;
     let place = Place::make(&runner, &config)?;
@@ -83,10 +83,10 @@ pub(crate) fn begin(args: &[OsString]) -> anyhow::Result<Exit> {
         .arg(MARK)
         .args(place.settings(&runner, &config))
         .arg(place.record())
-        .args(argv)
+        .args(words)
         .env("CR_RUN_ID", place.id.as_str())
         .stdin(prompt);
-    if let Some(state) = config.from_file("state_dir") {
+    if let Some(state) = config.of_file("state_dir") {
         command.env("CR_STATE_DIR", state);
     }
     match (&place.dir, runner.detach) {
@@ -149,7 +149,7 @@ fn of_file(id: &str, runner: &Runner, config: &Config) -> Option<String> {
         "system_prompt_file" => spawn.system_prompt.is_some(),
         _ => !FLAGS.contains(&id),
     };
-    config.from_file(id).filter(|_| !is_moot).map(str::to_owned)
+    config.of_file(id).filter(|_| !is_moot).map(str::to_owned)
 }
 
 /// Whether nobody has said anything of permissions: they are skipped then, as

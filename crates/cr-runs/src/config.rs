@@ -132,7 +132,7 @@ impl Config {
     }
 
     /// The value of `key` if the file sets it, and not the environment.
-    pub(crate) fn from_file(&self, key: &str) -> Option<&str> {
+    pub(crate) fn of_file(&self, key: &str) -> Option<&str> {
         let (value, source) = self.values.get(key)?;
         matches!(source, Source::File(..)).then_some(value.as_str())
     }
@@ -213,8 +213,8 @@ fn open() -> anyhow::Result<Option<(PathBuf, String)>> {
 }
 
 fn line_of(text: &str, at: usize) -> usize {
-    let before = text.as_bytes().get(..at).unwrap_or(text.as_bytes());
-    1 + before.iter().filter(|&&byte| byte == b'\n').count()
+    let before = text.get(..at).unwrap_or(text);
+    1 + before.matches('\n').count()
 }
 
 /// The value as an argument, or why it is none.
@@ -226,22 +226,21 @@ fn plain(kind: Kind, value: &Value) -> Result<String, String> {
         _ => Err("expected text, of one line and not empty".to_owned()),
     };
     match (kind, value) {
-        (Kind::Text, _) => text(value),
-        (Kind::Count, Value::Integer(number)) if *number >= 0 => Ok(number.to_string()),
+        (Kind::Count | Kind::Money | Kind::Time, Value::Integer(number)) if *number >= 0 => {
+            Ok(number.to_string())
+        }
         (Kind::Count, _) => Err("expected a whole number, at least 0".to_owned()),
-        (Kind::Money, Value::Integer(number)) if *number >= 0 => Ok(number.to_string()),
         (Kind::Money, Value::Float(number)) if *number >= 0.0 && number.is_finite() => {
             Ok(number.to_string())
         }
         (Kind::Money, _) => Err("expected dollars, at least 0".to_owned()),
-        (Kind::Time, Value::Integer(seconds)) if *seconds >= 0 => Ok(seconds.to_string()),
         (Kind::Time, Value::String(text)) => parse_duration(text).map(|_| text.clone()),
         (Kind::Time, _) => Err("expected seconds, or a time such as \"2h30m\"".to_owned()),
         (Kind::List, Value::Array(items)) => {
             let items: Result<Vec<String>, String> = items.iter().map(text).collect();
             items.map(|items| items.join(","))
         }
-        (Kind::List, _) => text(value),
+        (Kind::Text | Kind::List, _) => text(value),
         (Kind::Place | Kind::Program, _) => text(value).and_then(|text| place(kind, &text)),
         (Kind::Output, Value::String(text))
             if ["report", "summary", "answer", "stream"].contains(&text.as_str()) =>

@@ -33,9 +33,10 @@ impl Place {
     /// What the script reads before cr-spawn's own arguments.
     pub(crate) fn settings(&self, runner: &Runner, config: &Config) -> [OsString; 5] {
         let of_file = || Output::from_str(config.set("output")?, false).ok();
-        let output = match runner.json {
-            true => Output::Summary,
-            false => runner.output.or_else(of_file).unwrap_or_default(),
+        let output = if runner.json {
+            Output::Summary
+        } else {
+            runner.output.or_else(of_file).unwrap_or_default()
         };
         let is_terminal = match output {
             Output::Report => io::stdout().is_terminal(),
@@ -43,7 +44,11 @@ impl Place {
         } && !runner.detach;
         let usual = if is_terminal { 0 } else { config.limit() };
         let limit = runner.limit.unwrap_or(usual);
-        let limit = (limit > 0).then(|| limit.to_string()).unwrap_or_default();
+        let limit = if limit > 0 {
+            limit.to_string()
+        } else {
+            String::new()
+        };
         let quiet = if runner.quiet { "1" } else { "" };
         let cwd = runner.spawn.cwd.clone().unwrap_or_else(|| ".".into());
         let dir = self.dir.as_ref().map(|dir| dir.path().into());

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use crate::run::{self, Run};
 
 /// How often a run that begins looks after the old ones.
-const OFTEN: Duration = Duration::from_secs(86400);
+const OFTEN: Duration = Duration::from_hours(24);
 
 /// What may stay.
 #[derive(Clone, Copy, Debug)]

@@ -11,7 +11,7 @@ use rustix::fs::{FlockOperation, OFlags, flock};
 use serde::Deserialize;
 
 /// A directory in which nothing has happened for this long will not begin.
-const BEGINNING: Duration = Duration::from_secs(60);
+const BEGINNING: Duration = Duration::from_mins(1);
 
 /// How a run is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
