@@ -124,3 +124,47 @@ fn uninstall_says_when_nothing_is_installed() {
         .code(1)
         .stderr(predicate::str::contains("nothing is installed"));
 }
+
+#[test]
+fn the_skill_is_installed_for_the_agent_replaced_and_removed() {
+    let home = tempfile::tempdir().expect("a directory");
+    let (prefix, config) = (home.path().join("prefix"), home.path().join("config"));
+    let skill = config.join("skills/headless-runner/SKILL.md");
+    let run = |name: &str, args: &[&str]| {
+        let mut command = script(name, &prefix);
+        command.args(args).env("CLAUDE_CONFIG_DIR", &config);
+        command.assert()
+    };
+    run("install", &[]).success();
+    assert!(!skill.exists());
+    run("install", &["--skill"]).success();
+    run("install", &["--skill"]).success();
+    let text = fs::read_to_string(&skill).expect("the skill");
+    assert!(
+        text.starts_with("---\nname: headless-runner\ndescription: "),
+        "{text}"
+    );
+    run("uninstall", &[]).success();
+    assert!(!skill.exists());
+
+    fs::create_dir_all(skill.parent().expect("a parent")).expect("made");
+    fs::write(&skill, "mine").expect("written");
+    run("install", &["--skill"]).code(1);
+    assert_eq!(fs::read(&skill).expect("read"), b"mine");
+}
+
+#[test]
+fn the_plugin_is_one_that_the_agent_loads() {
+    let text = fs::read(bins::root().join(".claude-plugin/plugin.json")).expect("a manifest");
+    let plugin: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+    // The CLI refuses a name that begins with its own.
+    assert_eq!(plugin["name"], "headless-runner");
+    assert_eq!(plugin["version"], env!("CARGO_PKG_VERSION"));
+    let skill = fs::read_to_string(bins::root().join("skills/headless-runner/SKILL.md"));
+    let skill = skill.expect("the skill");
+    let head = skill.split("---\n").nth(1).expect("a head");
+    let description = head
+        .lines()
+        .find_map(|line| line.strip_prefix("description: "));
+    assert!(description.is_some_and(|text| text.len() <= 1024), "{head}");
+}
