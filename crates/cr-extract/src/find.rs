@@ -163,7 +163,9 @@ impl Finder {
         if line.len() > self.terms.limit {
             return self.oversize(head_if_long(line, self.terms));
         }
-        self.classified(line);
+        if self.tells(line) {
+            return;
+        }
         if let (Last::Nothing | Last::Delimiter, Some(held)) = (&self.last, &mut self.held) {
             held.extend_from_slice(line);
             held.extend(has_newline.then_some(b'\n'));
@@ -175,31 +177,37 @@ impl Finder {
 
     /// Takes a line that is too long to hold.
     fn oversize(&mut self, head: &[u8]) {
-        self.held = None;
-        self.classified(head);
+        if !self.tells(head) {
+            self.held = None;
+        }
     }
 
-    fn classified(&mut self, line: &[u8]) {
+    /// Takes the line for what it is; returns whether it tells.
+    fn tells(&mut self, line: &[u8]) -> bool {
         if self.terms.form == Form::Text {
-            return;
+            return false;
         }
-        match class(line, self.terms.form) {
-            Class::Noise => return,
+        self.held = match class(line, self.terms.form) {
+            Class::Noise => return false,
             Class::Delimiter => {
                 self.last = Last::Delimiter;
-                self.held = Some(Vec::new());
-                return;
+                Some(Vec::new())
             }
             Class::Summary(summary) => {
                 self.last = Last::Summary(Box::new(Answer::of_summary(summary)));
+                None
             }
-            Class::Passed => self.last = Last::Event,
+            Class::Passed => {
+                self.last = Last::Event;
+                None
+            }
             Class::Event(event) => {
                 self.stream.take(&event);
                 self.last = Last::Event;
+                None
             }
-        }
-        self.held = None;
+        };
+        true
     }
 
     fn answer(self) -> Answer {
@@ -217,7 +225,8 @@ impl Finder {
 /// lines, or else a text.
 fn judged(bytes: &[u8], terms: Terms) -> Answer {
     if terms.form != Form::Text {
-        let mut parts = Vec::new();
+        // One object, however it is spread, or else what `Documents` finds.
+        let mut parts = vec![bytes.to_vec()];
         let mut documents = Documents::new(terms.limit);
         let mut keep = |part: &[u8]| parts.push(part.to_vec());
         for line in bytes.split(|&b| b == b'\n') {
@@ -254,3 +263,7 @@ fn of_documents(parts: &[Vec<u8>], form: Form) -> Option<Answer> {
     }
     stream.map(Stream::answer).or(summary)
 }
+
+#[cfg(test)]
+#[path = "find_tests.rs"]
+mod tests;

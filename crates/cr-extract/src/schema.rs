@@ -38,7 +38,7 @@ impl Schema {
         let place = std::path::absolute(path)
             .with_context(name)
             .context(Exit::NoInput)?;
-        let place = place.to_string_lossy();
+        let place = url(&place);
         let failed = |err| refused(&err).context(name()).context(Exit::Config);
         compiler.add_resource(&place, schema).map_err(failed)?;
         let index = compiler.compile(&place, &mut schemas).map_err(failed)?;
@@ -61,6 +61,19 @@ fn first(err: &ValidationError<'_, '_>) -> String {
     let place = err.instance_location.to_string();
     let place = if place.is_empty() { "/" } else { &place };
     one_line(&format!("{place}: {}", err.kind))
+}
+
+/// The address of a file: a `#` or `%` in its name means nothing.
+fn url(path: &Path) -> String {
+    let mut url = "file://".to_owned();
+    for &byte in path.as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte) {
+            url.push(char::from(byte));
+        } else {
+            url += &format!("%{byte:02X}");
+        }
+    }
+    url
 }
 
 /// Why a schema is none. The alternate form gives the cause.

@@ -1,7 +1,5 @@
 //! The answer of a stream: its last result, or else its last message.
 
-use std::mem;
-
 use cr_event::{Block, Content, Event, Kind, Message, Raw, Text, TurnEnd};
 
 use crate::answer::{Answer, Lack, Origin, given};
@@ -88,28 +86,21 @@ impl Stream {
     /// The answer.
     pub(crate) fn answer(self) -> Answer {
         let Self { ending, said } = self;
-        let mut failed = None;
-        if let Some(mut end) = ending {
-            let structured = end.structured.take();
-            let text = mem::take(&mut end.text);
-            let has_text = !text.trim().is_empty();
-            if structured.is_some() || (has_text && !end.is_error) {
-                let words = Answer::words(text, Origin::Result);
+        if let Some(end) = ending {
+            let has_text = !end.text.trim().is_empty();
+            if end.structured.is_some() || (has_text && !end.is_error) {
                 return Answer {
-                    structured,
-                    ..words
+                    structured: end.structured,
+                    ..Answer::words(end.text, Origin::Result)
                 };
             }
-            if has_text {
-                return Answer::none(Some(Lack::Failed(text)));
+            if end.is_error {
+                let words = if has_text { end.text } else { end.error };
+                return Answer::none(Some(Lack::Failed(words)));
             }
-            failed = end.is_error.then_some(Lack::Failed(end.error));
         }
         if said.is_failure {
             return Answer::none(Some(Lack::Failed(said.text)));
-        }
-        if said.text.trim().is_empty() {
-            return Answer::none(failed);
         }
         Answer::words(said.text, Origin::Message)
     }
@@ -165,7 +156,7 @@ impl<'e, 'a> Remark<'e, 'a> {
 pub(crate) struct Reversed {
     lines: Vec<Vec<u8>>,
     message: Sought,
-    /// The last result was found, and whether it holds the answer.
+    /// The last result was found, and whether nothing else is asked for.
     ending: Option<bool>,
 }
 
@@ -186,7 +177,7 @@ impl Reversed {
             _ => {}
         }
         match self.ending {
-            Some(has_answer) => has_answer || self.message == Sought::Whole,
+            Some(is_enough) => is_enough || self.message == Sought::Whole,
             // A session's log has no results.
             None => event.is_log && self.message == Sought::Whole,
         }
@@ -201,7 +192,8 @@ impl Reversed {
         if !is_afterthought(&end) {
             let structured = event.line.get("structured_output").and_then(given);
             let has_text = |text: Text<'_>| !text.decode().trim().is_empty();
-            self.ending = Some(structured.is_some() || end.text().is_some_and(has_text));
+            let is_told = end.is_error() || end.text().is_some_and(has_text);
+            self.ending = Some(structured.is_some() || is_told);
         }
     }
 

@@ -1,0 +1,164 @@
+//! Input that nobody means well with.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::time::{Duration, Instant};
+
+use crate::tool::{extracted, result, run, tool};
+
+/// Generous: what takes the square of the time takes hours.
+const LONG: Duration = Duration::from_secs(20);
+
+#[test]
+fn a_megabyte_of_anything_takes_no_longer_than_its_length() {
+    let n = 1 << 20;
+    let cases = [
+        "`".repeat(n),
+        "```\n".repeat(n / 4),
+        "```json\n".repeat(n / 8),
+        "```json x\n".repeat(n / 10),
+        "~~~json\n```x\n".repeat(n / 13),
+        (3..1400)
+            .rev()
+            .map(|length| "`".repeat(length) + "json x\n")
+            .collect(),
+        (3..1400)
+            .map(|length| "`".repeat(length) + "json\n")
+            .collect(),
+        "[".repeat(n),
+        "{".repeat(n),
+        "{\"a\":".repeat(n / 5),
+        "{\"a\":1, x ".repeat(n / 10),
+        "[1,[".repeat(n / 4),
+        "[\"[\",".repeat(n / 5),
+        "[\",[\",".repeat(n / 6),
+        "\"".repeat(n),
+        "{\"\\".repeat(n / 3),
+        "[1,2) ".repeat(n / 6),
+        "{} ".repeat(n / 3),
+        "x ```json\n".repeat(n / 10),
+    ];
+    for text in cases {
+        let begun = Instant::now();
+        run(&["--from=text"], text.clone());
+        run(&["--all"], result(&text));
+        let taken = begun.elapsed();
+        let head: String = text.chars().take(20).collect();
+        assert!(taken < LONG, "{head}: {taken:?}");
+    }
+}
+
+#[test]
+fn depth_is_no_trouble() {
+    let deep = "[".repeat(100_000) + &"]".repeat(100_000);
+    assert_eq!(extracted(&[], result(&deep)), Some(deep.clone()));
+    assert_eq!(
+        extracted(
+            &[],
+            format!("{{\"type\":\"result\",\"subtype\":\"success\",\"structured_output\":{deep}}}")
+        ),
+        Some(deep.clone())
+    );
+    let objects = "{\"a\":".repeat(100_000) + "1" + &"}".repeat(100_000);
+    assert_eq!(
+        extracted(&["--from=text"], format!("so: {objects}.")),
+        Some(objects)
+    );
+    assert_eq!(
+        extracted(
+            &["--text"],
+            format!("{}{{\"type\":\"user\",\"x\":{deep}}}\n", result("x"))
+        )
+        .as_deref(),
+        Some("x")
+    );
+}
+
+#[test]
+fn text_that_is_no_unicode_costs_only_itself() {
+    let lone =
+        r#"{"type":"result","subtype":"success","result":"\ud800 {\"a\":\"\\ud800\"} \udc00"}"#;
+    assert_eq!(extracted(&[], lone).as_deref(), Some(r#"{"a":"\ud800"}"#));
+    let mut bytes = b"\xff\xfe {\"a\":1} \x80\n".to_vec();
+    assert_eq!(
+        extracted(&["--from=text"], bytes.clone()).as_deref(),
+        Some(r#"{"a":1}"#)
+    );
+    bytes.extend(result("{\"b\":2}").bytes());
+    bytes.extend(b"\xff\n\0\0\n");
+    assert_eq!(extracted(&[], bytes).as_deref(), Some(r#"{"b":2}"#));
+    let broken = b"{\"type\":\"result\",\"subtype\":\"success\",\"structured_output\":{\"a\":\"\xff\"},\"result\":\"{\\\"c\\\":3}\"}".to_vec();
+    assert_eq!(extracted(&[], broken).as_deref(), Some(r#"{"c":3}"#));
+}
+
+#[test]
+fn a_torn_last_line_is_no_event() {
+    let whole = result("{\"a\":1}");
+    let second = result("{\"b\":2}");
+    let last = second.trim_end().len();
+    for cut in 0..=second.len() {
+        let wanted = if cut >= last {
+            "{\"b\":2}"
+        } else {
+            "{\"a\":1}"
+        };
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("run.ndjson");
+        std::fs::write(&path, format!("{whole}{}", &second[..cut])).expect("written");
+        let output = tool(&[]).arg(path).output().expect("run");
+        assert_eq!(
+            String::from_utf8_lossy(&output.stdout),
+            format!("{wanted}\n"),
+            "{cut}"
+        );
+    }
+}
+
+#[test]
+fn a_line_over_the_limit_is_passed_over() {
+    let long = result(&"x".repeat(5000));
+    let input = result("{\"a\":1}") + &long;
+    assert_eq!(
+        extracted(&["--max-line=4000"], input.clone()).as_deref(),
+        Some("{\"a\":1}")
+    );
+    assert_eq!(extracted(&[], input), None);
+    assert_eq!(
+        run(&["--max-line=4000", "--from=text"], "x".repeat(5000))
+            .status
+            .code(),
+        Some(65)
+    );
+}
+
+/// A sparse file of `size` bytes whose end is `tail`.
+fn sparse(path: &std::path::Path, size: u64, tail: &str) {
+    let mut file = BufWriter::new(File::create(path).expect("created"));
+    let head = "{\"type\":\"user\",\"message\":{\"content\":\"";
+    file.write_all(head.as_bytes()).expect("written");
+    file.get_ref().set_len(size).expect("sized");
+    file.into_inner().expect("written");
+    let mut file = std::fs::OpenOptions::new()
+        .append(true)
+        .open(path)
+        .expect("opened");
+    file.write_all(format!("\"}}}}\n{tail}").as_bytes())
+        .expect("written");
+}
+
+#[test]
+fn only_the_end_of_a_file_is_read() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("run.ndjson");
+    // A terabyte of nothing: who reads it all does not come back.
+    sparse(&path, 1 << 40, &result("{\"a\":1}"));
+    for input in [Some(&path), None] {
+        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("cr-extract"));
+        match input {
+            Some(path) => command.arg(path),
+            None => command.stdin(File::open(&path).expect("opened")),
+        };
+        let output = command.output().expect("run");
+        assert_eq!(output.stdout, b"{\"a\":1}\n");
+    }
+}

@@ -1,0 +1,67 @@
+//! How the tests call the tool.
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use assert_cmd::Command;
+use assert_cmd::cargo::cargo_bin_cmd;
+
+/// The tool.
+pub(crate) fn tool(args: &[&str]) -> Command {
+    let mut command = cargo_bin_cmd!("cr-extract");
+    command.args(args);
+    command
+}
+
+/// Runs the tool on `input`.
+pub(crate) fn run(args: &[&str], input: impl Into<Vec<u8>>) -> Output {
+    tool(args).write_stdin(input).output().expect("run")
+}
+
+/// What it prints for `input`, without the last newline; `None` if it says
+/// that there is no answer, and prints nothing.
+pub(crate) fn extracted(args: &[&str], input: impl Into<Vec<u8>>) -> Option<String> {
+    let output = run(args, input);
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    match output.status.code() {
+        Some(0) => Some(text.strip_suffix('\n').expect("a whole line").to_owned()),
+        Some(1) => {
+            assert_eq!(text, "");
+            assert!(output.stderr.starts_with(b"cr-extract: "));
+            None
+        }
+        code => panic!("{code:?}: {}", String::from_utf8_lossy(&output.stderr)),
+    }
+}
+
+/// What it says on standard error.
+pub(crate) fn said(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("UTF-8")
+}
+
+/// A JSON string.
+pub(crate) fn quoted(text: &str) -> String {
+    serde_json::to_string(text).expect("a string is JSON")
+}
+
+/// A good result with this text.
+pub(crate) fn result(text: &str) -> String {
+    format!(
+        "{{\"duration_ms\":5,\"subtype\":\"success\",\"type\":\"result\",\"is_error\":false,\"num_turns\":1,\"result\":{}}}\n",
+        quoted(text)
+    )
+}
+
+/// A message of the main thread with this text.
+pub(crate) fn message(id: &str, text: &str) -> String {
+    format!(
+        "{{\"type\":\"assistant\",\"message\":{{\"id\":\"{id}\",\"content\":[{{\"type\":\"text\",\"text\":{}}}]}}}}\n",
+        quoted(text)
+    )
+}
+
+/// A recording.
+pub(crate) fn fixture(name: &str) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    root.join("../../tests/fixtures").join(name)
+}
