@@ -18,6 +18,7 @@ TOP = HERE.parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or TOP / "target")
 CORPORA = TARGET / "bench"
 MIXES = ["tool", "partial"]
+OWN_FLAGS = {"extract": ["--text"]}
 MB = 10**6
 MIB = 2**20
 
@@ -101,14 +102,14 @@ def long_line(name):
 
 
 def peer_commands(found, job, path):
-    """The same job, done by each peer on `path`."""
-    flag = "-rf" if job == "filter" else "-nf"
+    """The same job, done by each peer that has a script for it, on `path`."""
+    flag = {"filter": "-rf", "summarize": "-nf", "extract": "-rsf"}[job]
     commands = {}
     for name, program in found.items():
-        if name == "node":
-            commands[name] = [program, str(HERE / f"{job}.mjs"), path]
-        else:
-            commands[name] = [program, flag, str(HERE / f"{job}.jq"), path]
+        script = HERE / (f"{job}.mjs" if name == "node" else f"{job}.jq")
+        if script.exists():
+            flags = [] if name == "node" else [flag]
+            commands[name] = [program, *flags, str(script), path]
     return commands
 
 
@@ -117,7 +118,8 @@ def times(report, found, job, corpora, rounds):
     ours = f"cr-{job}"
     measured = {}
     for label, path in corpora.items():
-        commands = {"cat": ["cat", path], "wc -l": ["wc", "-l", path], ours: [tool(ours), path]}
+        own = [tool(ours), *OWN_FLAGS.get(job, []), path]
+        commands = {"cat": ["cat", path], "wc -l": ["wc", "-l", path], ours: own}
         commands.update(peer_commands(found, job, path))
         measured[label] = measure.best(commands, rounds)
     rows = []
@@ -125,7 +127,7 @@ def times(report, found, job, corpora, rounds):
         row = [f"**{name}**" if name == ours else name]
         for label in measured:
             own = measured[label][ours]
-            row.append(f"{measured[label][name]:.3f} s ({measured[label][name] / own:.1f} x)")
+            row.append(f"{measured[label][name]:.4f} s ({measured[label][name] / own:.1f} x)")
         rows.append(row)
     report.table(f"The job of {ours}, best of {rounds}, interleaved", ["", *measured], rows)
     return measured
@@ -212,6 +214,32 @@ def bench_summarize(report, found, options):
     report.table("Bars of cr-summarize", ["", "measured", "bar", ""], rows)
 
 
+def same_text(report, found, path):
+    """Whether every peer finds the answer that cr-extract does."""
+    ours = subprocess.run([tool("cr-extract"), "--text", path], capture_output=True).stdout
+    for name, command in peer_commands(found, "extract", path).items():
+        if subprocess.run(command, capture_output=True).stdout != ours:
+            report.write(f"\nnot the same job: {name} differs from cr-extract")
+            report.missed.append(f"the same job as {name}")
+
+
+def bench_extract(report, found, options):
+    """The size of a file must not matter: only its end is read."""
+    sizes = [options.size, "1000MB"] if options.growth else [options.size]
+    own = {f"{mix}, {size}": corpus(mix, size) for mix in MIXES for size in sizes}
+    own = measure.best({label: [tool("cr-extract"), "--text", path] for label, path in own.items()}, 20)
+    corpora = {mix: corpus(mix, options.size) for mix in MIXES}
+    same_text(report, found, corpus("tool", "20MB"))
+    measured = times(report, found, "extract", corpora, min(options.rounds, 3))
+    rows = [report.bar(f"time, {label}", taken * 1000, ("<=", 5), " ms") for label, taken in own.items()]
+    for mix in MIXES:
+        ratio = against(measured, mix, "cr-extract", "jq")
+        rows.append(report.bar(f"faster than the newest `jq -rs`, {mix}", ratio, (">=", 400), " x"))
+        most = measure.peak([tool("cr-extract"), "--text", corpora[mix]]) / MIB
+        rows.append(report.bar(f"peak memory, {mix}", most, ("<=", 8), " MiB"))
+    report.table("Bars of cr-extract", ["", "measured", "bar", ""], rows)
+
+
 def memory(report, job, corpora):
     """Rows of peak memory: on the corpora, and on lines longer than any run has."""
     rows = []
@@ -237,7 +265,7 @@ def medians(task, *arguments):
 
 
 def bench_startup(report, found):
-    tools = [tool("cr-filter"), tool("cr-summarize")]
+    tools = [tool("cr-filter"), tool("cr-summarize"), tool("cr-extract")]
     others = [program if name == "node" else f"{program} ." for name, program in found.items()]
     names = dict(zip(others, found)) | {path: Path(path).name for path in tools}
     floor = "/bin/true"
@@ -267,8 +295,10 @@ def bench_startup(report, found):
         for path in filters[2:]:
             name = next(name for name, program in found.items() if program == path.split()[0])
             rows.append([f"event to line, {name} against cat", f"{taken[path] / taken['cat']:.1f} x", "", ""])
-    for path in tools:
+    for path in tools[:2]:
         rows.append(report.bar(f"size of {names[path]}", size_of(path) / MB, ("<=", 1), " MB"))
+    # Most of it is the validator of schemas.
+    rows.append([f"size of {names[tools[2]]}", f"{size_of(tools[2]) / MB:.2f} MB", "", ""])
     report.table("Start, latency, size", ["", "measured", "bar", ""], rows)
 
 
@@ -291,7 +321,7 @@ def bench_growth(report):
 def main():
     parser = argparse.ArgumentParser(prog="bench")
     parser.add_argument("--quick", action="store_true", help="20 MB instead of 200, three rounds")
-    parser.add_argument("--only", choices=["filter", "summarize", "startup", "growth"])
+    parser.add_argument("--only", choices=["filter", "summarize", "extract", "startup", "growth"])
     parser.add_argument("--growth", action="store_true", help="also 10 to 1000 MB (2 GB of files)")
     parser.add_argument("--rounds", type=int)
     options = parser.parse_args()
@@ -307,6 +337,8 @@ def main():
         bench_filter(report, found, options)
     if options.only in [None, "summarize"]:
         bench_summarize(report, found, options)
+    if options.only in [None, "extract"]:
+        bench_extract(report, found, options)
     if options.only in [None, "startup"]:
         bench_startup(report, found)
     if options.growth or options.only == "growth":

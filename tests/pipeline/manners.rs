@@ -12,7 +12,7 @@ use crate::bins::bin;
 use crate::fixtures;
 
 /// The tools that read a recording and write something about it.
-const READERS: [&str; 2] = ["cr-filter", "cr-summarize"];
+const READERS: [&str; 3] = ["cr-filter", "cr-summarize", "cr-extract"];
 
 /// A recording so long that it fills every buffer on the way.
 fn long_recording(dir: &tempfile::TempDir) -> PathBuf {
@@ -48,7 +48,7 @@ fn a_full_disk_is_74_and_one_message() {
     for tool in READERS {
         let full = OpenOptions::new().write(true).open("/dev/full");
         let output = Command::new(bin(tool))
-            .arg(fixtures::capture("02-tools"))
+            .arg(fixtures::capture("14-schema"))
             .stdout(full.expect("/dev/full"))
             .output()
             .expect("run");

@@ -11,6 +11,7 @@ pub(crate) fn all() -> Vec<Command> {
         cr_git::Args::command(),
         cr_filter::Args::command(),
         cr_summarize::Args::command(),
+        cr_extract::Args::command(),
         cr_runs::Args::command(),
         cr_replay::Args::command(),
     ]
