@@ -8,6 +8,7 @@ mod classify;
 mod evidence;
 mod fault;
 mod outcome;
+pub mod policy;
 mod reset;
 mod sentences;
 mod verdict;

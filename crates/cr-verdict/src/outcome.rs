@@ -52,6 +52,39 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// Every outcome.
+    pub const ALL: [Self; 22] = [
+        Self::Success,
+        Self::SpawnFailed,
+        Self::Interrupted,
+        Self::Timeout,
+        Self::LimitTurns,
+        Self::LimitBudget,
+        Self::RateLimited,
+        Self::Overloaded,
+        Self::Network,
+        Self::ContextExhausted,
+        Self::Auth,
+        Self::Billing,
+        Self::Failed,
+        Self::Killed,
+        Self::Incomplete,
+        Self::NoAnswer,
+        Self::NeedsInput,
+        Self::NoCommit,
+        Self::ScopeViolation,
+        Self::VerifyFailed,
+        Self::Conflict,
+        Self::Looping,
+    ];
+
+    /// The outcome that a summary calls `word`.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|outcome| outcome.as_str() == word)
+    }
+
     /// The word used in summaries.
     pub fn as_str(self) -> &'static str {
         match self {

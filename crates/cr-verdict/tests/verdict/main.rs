@@ -2,6 +2,7 @@
 
 mod conformance;
 mod noise;
+mod policy;
 mod recorded;
 mod reset;
 mod rows_1_to_8;

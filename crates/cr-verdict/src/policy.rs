@@ -1,0 +1,341 @@
+//! The policy: what to do after an attempt, and why.
+//!
+//! [`next`] is one function without state or clock: the attempts so far and the
+//! settings in, the next action out. Whoever asks again after a crash gets the
+//! same answer.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::Outcome;
+
+/// The most turns that a first limit is raised to, if four times it is less.
+const TURNS: u64 = 30;
+
+/// A limit that resets is asked again this long after it does.
+const MARGIN: Duration = Duration::from_mins(1);
+
+/// How long to wait for a limit that does not say when it resets.
+const UNKNOWN_RESET: Duration = Duration::from_mins(15);
+
+/// The most of an error that is handed to the next attempt, in characters.
+const CONTEXT: usize = 4000;
+
+/// What an attempt may use; what is not set has no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Limits {
+    /// Dollars.
+    pub budget_usd: Option<f64>,
+    /// Turns.
+    pub max_turns: Option<u64>,
+    /// Time.
+    pub timeout: Option<Duration>,
+}
+
+/// One attempt that has ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attempt {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What it was allowed to use.
+    pub limits: Limits,
+    /// When it ended.
+    pub ended_at: Timestamp,
+    /// Not before this moment, if somebody said so.
+    pub retry_at: Option<Timestamp>,
+    /// There is a session that can be taken up again.
+    pub can_resume: bool,
+    /// It took up the session of an attempt that was cut off.
+    pub resumed: bool,
+    /// What went wrong, for the next attempt to know.
+    pub error: String,
+}
+
+/// What the user decided.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// How often a task is tried again; waiting for the service is not counted.
+    pub retries: u32,
+    /// The longest wait for a limit to reset; longer ones end the run.
+    pub max_wait: Option<Duration>,
+    /// The pauses while the service is overloaded or out of reach; the last one
+    /// is repeated.
+    pub backoff: Vec<Duration>,
+    /// For how long in all such pauses are made.
+    pub patience: Duration,
+    /// A number from 0 to 1 that spreads the pauses, up to a tenth.
+    pub jitter: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            retries: 2,
+            max_wait: None,
+            backoff: [1, 5, 30].map(Duration::from_secs).to_vec(),
+            patience: Duration::from_mins(20),
+            jitter: 0.0,
+        }
+    }
+}
+
+/// How to try again.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Again {
+    /// After this pause.
+    pub after: Duration,
+    /// With these limits.
+    pub limits: Limits,
+    /// In the same session.
+    pub resume: bool,
+    /// What the agent should know of the attempt before.
+    pub error_context: Option<String>,
+}
+
+/// What to do next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Nothing: it is done.
+    Done,
+    /// Try again.
+    Retry(Again),
+    /// Start nothing at all before this moment, then try again.
+    Wait {
+        /// The moment.
+        until: Timestamp,
+        /// How to try again then.
+        again: Again,
+    },
+    /// As [`Action::Wait`], but longer than anybody wants to: end the run.
+    Later {
+        /// The moment.
+        until: Timestamp,
+    },
+    /// Try again in a new session that is told what the old one did.
+    FreshSession(Again),
+    /// Ask a person; other tasks go on.
+    NeedsHuman,
+    /// Start nothing any more: every task would end the same way.
+    StopAll,
+    /// Leave this task as it is.
+    GiveUp,
+}
+
+/// An action and the sentence that explains it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision {
+    /// What to do.
+    pub action: Action,
+    /// Why.
+    pub reason: String,
+}
+
+/// Says what to do after `last`, which came after `earlier`.
+pub fn next(last: &Attempt, earlier: &[Attempt], settings: &Settings) -> Decision {
+    let case = Case {
+        last,
+        earlier,
+        settings,
+    };
+    match last.outcome {
+        Outcome::Success => decide(Action::Done, "the work is done"),
+        Outcome::RateLimited => case.rate_limited(),
+        Outcome::Overloaded | Outcome::Network => case.busy(),
+        Outcome::Auth => decide(Action::StopAll, "not logged in: every task would fail"),
+        Outcome::Billing => decide(Action::StopAll, "no credit: every task would fail"),
+        Outcome::Interrupted => decide(Action::StopAll, "somebody stopped it"),
+        Outcome::NeedsInput => decide(Action::NeedsHuman, "a person must answer"),
+        Outcome::SpawnFailed => decide(
+            Action::GiveUp,
+            "the agent could not be started, and would not be the next time",
+        ),
+        _ if case.counted() > settings.retries => {
+            let tries = case.counted();
+            let reason = format!("{} after {tries} attempts", last.outcome.as_str());
+            decide(Action::GiveUp, &reason)
+        }
+        Outcome::LimitTurns => case.more_turns(),
+        Outcome::LimitBudget => case.more_budget(),
+        Outcome::Timeout => case.more_time(),
+        Outcome::Killed | Outcome::Incomplete => case.cut_off(),
+        Outcome::ContextExhausted => decide(
+            Action::FreshSession(case.again()),
+            "the context is full: a new session takes over",
+        ),
+        _ => decide(
+            Action::Retry(case.again()),
+            "it failed: once more, with the error as context",
+        ),
+    }
+}
+
+fn decide(action: Action, reason: &str) -> Decision {
+    Decision {
+        action,
+        reason: reason.to_owned(),
+    }
+}
+
+/// Whether the attempt ended because of the service, not of its work.
+fn is_busy(attempt: &Attempt) -> bool {
+    matches!(attempt.outcome, Outcome::Overloaded | Outcome::Network)
+}
+
+fn is_counted(attempt: &Attempt) -> bool {
+    let is_waiting = is_busy(attempt) || attempt.outcome == Outcome::RateLimited;
+    !is_waiting && attempt.outcome != Outcome::Interrupted
+}
+
+fn later(moment: Timestamp, by: Duration) -> Timestamp {
+    let by = SignedDuration::try_from(by).unwrap_or(SignedDuration::MAX);
+    moment.checked_add(by).unwrap_or(Timestamp::MAX)
+}
+
+struct Case<'a> {
+    last: &'a Attempt,
+    earlier: &'a [Attempt],
+    settings: &'a Settings,
+}
+
+impl Case<'_> {
+    fn counted(&self) -> u32 {
+        let all = self.earlier.iter().chain([self.last]);
+        u32::try_from(all.filter(|old| is_counted(old)).count()).unwrap_or(u32::MAX)
+    }
+
+    /// The same again, with the error as context.
+    fn again(&self) -> Again {
+        let error = self.last.error.trim();
+        let cut: String = error.chars().take(CONTEXT).collect();
+        Again {
+            after: Duration::ZERO,
+            limits: self.last.limits,
+            resume: false,
+            error_context: (!cut.is_empty()).then_some(cut),
+        }
+    }
+
+    /// The same again; nothing was wrong with it.
+    fn go_on(&self) -> Again {
+        Again {
+            resume: self.last.can_resume,
+            error_context: None,
+            ..self.again()
+        }
+    }
+
+    fn more_turns(&self) -> Decision {
+        let Some(limit) = self.last.limits.max_turns.filter(|&limit| limit > 0) else {
+            return decide(Action::GiveUp, "a limit of turns that is not ours to raise");
+        };
+        let first = self.earlier.first().unwrap_or(self.last).limits.max_turns;
+        let most = TURNS.max(first.unwrap_or(limit).saturating_mul(4));
+        let raised = limit.saturating_mul(2).min(most);
+        if raised <= limit {
+            let reason = format!("{limit} turns were not enough, and are the most it gets");
+            return decide(Action::GiveUp, &reason);
+        }
+        let mut again = self.again();
+        again.limits.max_turns = Some(raised);
+        let reason = format!("{limit} turns were not enough: {raised}");
+        decide(Action::Retry(again), &reason)
+    }
+
+    fn more_budget(&self) -> Decision {
+        let Some(limit) = self.last.limits.budget_usd.filter(|&limit| limit > 0.0) else {
+            return decide(Action::GiveUp, "a budget that is not ours to raise");
+        };
+        let raised = limit * 1.5;
+        let mut again = self.again();
+        again.limits.budget_usd = Some(raised);
+        let reason = format!("${limit:.2} were not enough: ${raised:.2}");
+        decide(Action::Retry(again), &reason)
+    }
+
+    fn more_time(&self) -> Decision {
+        let mut again = self.again();
+        let Some(limit) = self.last.limits.timeout else {
+            return decide(Action::Retry(again), "a clock ran out: once more");
+        };
+        let raised = limit.saturating_mul(2);
+        again.limits.timeout = Some(raised);
+        let reason = format!(
+            "{}s were not enough: {}s",
+            limit.as_secs(),
+            raised.as_secs()
+        );
+        decide(Action::Retry(again), &reason)
+    }
+
+    fn cut_off(&self) -> Decision {
+        let was_resumed = self.last.resumed || self.earlier.iter().any(|old| old.resumed);
+        if self.last.can_resume && !was_resumed {
+            let again = Again {
+                resume: true,
+                ..self.again()
+            };
+            return decide(Action::Retry(again), "it was cut off: the session goes on");
+        }
+        let reason = if was_resumed {
+            "it was cut off again: once more from the start"
+        } else {
+            "it was cut off and has no session to go on with: once more"
+        };
+        decide(Action::Retry(self.again()), reason)
+    }
+
+    fn rate_limited(&self) -> Decision {
+        let before = self.earlier.iter().rev();
+        let count = before.take_while(|old| old.outcome == Outcome::RateLimited);
+        // A moment that has passed did not help: never go round without a pause.
+        let soonest = later(self.last.ended_at, self.pause(count.count()));
+        let until = match self.last.retry_at {
+            Some(at) => later(at, MARGIN).max(soonest),
+            None => later(self.last.ended_at, UNKNOWN_RESET),
+        };
+        let wait = until.duration_since(self.last.ended_at);
+        let is_long = self
+            .settings
+            .max_wait
+            .is_some_and(|most| Duration::try_from(wait).is_ok_and(|wait| wait > most));
+        let shown = until.strftime("%Y-%m-%dT%H:%M:%SZ");
+        if is_long {
+            let reason = format!("a limit that resets only at {shown}");
+            return decide(Action::Later { until }, &reason);
+        }
+        let again = self.go_on();
+        let reason = format!("a limit was reached: everything waits until {shown}");
+        decide(Action::Wait { until, again }, &reason)
+    }
+
+    /// The pause after `count` failures of the same kind before the last one.
+    fn pause(&self, count: usize) -> Duration {
+        let pauses = &self.settings.backoff;
+        let pause = pauses.get(count).or(pauses.last()).copied();
+        let spread = 1.0 + self.settings.jitter.clamp(0.0, 1.0) / 10.0;
+        pause.unwrap_or_default().mul_f64(spread)
+    }
+
+    fn busy(&self) -> Decision {
+        let before = self.earlier.iter().rev().take_while(|old| is_busy(old));
+        let (mut count, mut first) = (0, self.last);
+        for old in before {
+            (count, first) = (count + 1, old);
+        }
+        let word = self.last.outcome.as_str();
+        let pause = self.pause(count);
+        let until = later(self.last.ended_at, pause);
+        if until > later(first.ended_at, self.settings.patience) {
+            let minutes = self.settings.patience.as_secs() / 60;
+            let reason = format!("{word} for {minutes} minutes");
+            return decide(Action::GiveUp, &reason);
+        }
+        let again = Again {
+            after: pause,
+            ..self.go_on()
+        };
+        let reason = format!("{word}: again after {:.1} s", pause.as_secs_f64());
+        decide(Action::Retry(again), &reason)
+    }
+}

@@ -1,0 +1,260 @@
+//! What is done after each way to end.
+
+use std::time::Duration;
+
+use cr_verdict::Outcome;
+use cr_verdict::policy::{Action, Again, Attempt, Decision, Limits, Settings, next};
+use jiff::{Timestamp, ToSpan};
+
+const LIMITS: Limits = Limits {
+    budget_usd: Some(2.0),
+    max_turns: Some(10),
+    timeout: Some(Duration::from_mins(10)),
+};
+
+fn noon() -> Timestamp {
+    "2026-11-18T12:00:00Z".parse().expect("a timestamp")
+}
+
+fn ended(outcome: Outcome) -> Attempt {
+    Attempt {
+        outcome,
+        limits: LIMITS,
+        ended_at: noon(),
+        retry_at: None,
+        can_resume: true,
+        resumed: false,
+        error: "it broke".to_owned(),
+    }
+}
+
+fn after(outcome: Outcome) -> Decision {
+    next(&ended(outcome), &[], &Settings::default())
+}
+
+fn retry(decision: Decision) -> Again {
+    match decision.action {
+        Action::Retry(again) => again,
+        other => panic!("{other:?}: {}", decision.reason),
+    }
+}
+
+#[test]
+fn what_cannot_be_helped_by_trying_ends_at_once() {
+    let cases = [
+        (Outcome::Success, Action::Done),
+        (Outcome::Auth, Action::StopAll),
+        (Outcome::Billing, Action::StopAll),
+        (Outcome::Interrupted, Action::StopAll),
+        (Outcome::NeedsInput, Action::NeedsHuman),
+        (Outcome::SpawnFailed, Action::GiveUp),
+    ];
+    for (outcome, action) in cases {
+        let decision = after(outcome);
+        assert_eq!(decision.action, action, "{outcome:?}");
+        assert!(!decision.reason.is_empty());
+    }
+}
+
+#[test]
+fn each_failure_of_the_work_is_tried_again_with_what_it_lacked() {
+    type Change = fn(&mut Again);
+    let cases: [(Outcome, Change); 11] = [
+        (Outcome::LimitTurns, |a| a.limits.max_turns = Some(20)),
+        (Outcome::LimitBudget, |a| a.limits.budget_usd = Some(3.0)),
+        (Outcome::Timeout, |a| {
+            a.limits.timeout = Some(Duration::from_mins(20));
+        }),
+        (Outcome::Killed, |a| a.resume = true),
+        (Outcome::Incomplete, |a| a.resume = true),
+        (Outcome::Failed, |_| {}),
+        (Outcome::NoAnswer, |_| {}),
+        (Outcome::VerifyFailed, |_| {}),
+        (Outcome::NoCommit, |_| {}),
+        (Outcome::ScopeViolation, |_| {}),
+        (Outcome::Looping, |_| {}),
+    ];
+    for (outcome, change) in cases {
+        let mut expected = Again {
+            limits: LIMITS,
+            error_context: Some("it broke".to_owned()),
+            ..Again::default()
+        };
+        change(&mut expected);
+        assert_eq!(retry(after(outcome)), expected, "{outcome:?}");
+    }
+}
+
+#[test]
+fn every_outcome_has_a_decision_with_a_reason() {
+    for outcome in Outcome::ALL {
+        assert!(!after(outcome).reason.is_empty(), "{outcome:?}");
+        assert_eq!(Outcome::parse(outcome.as_str()), Some(outcome));
+    }
+}
+
+#[test]
+fn turns_double_up_to_thirty_or_four_times_the_first_limit() {
+    // (the first limit, the last limit, the next)
+    let cases = [
+        (10, 10, Some(20)),
+        (10, 20, Some(40)),
+        (10, 40, None),
+        (5, 20, Some(30)),
+        (5, 30, None),
+        (50, 100, Some(200)),
+        (50, 200, None),
+    ];
+    for (first, last, expected) in cases {
+        let with = |turns| {
+            let mut attempt = ended(Outcome::LimitTurns);
+            attempt.limits.max_turns = Some(turns);
+            attempt
+        };
+        let many = Settings {
+            retries: 9,
+            ..Settings::default()
+        };
+        let decision = next(&with(last), &[with(first)], &many);
+        match expected {
+            Some(turns) => assert_eq!(retry(decision).limits.max_turns, Some(turns)),
+            None => assert_eq!(decision.action, Action::GiveUp, "{first} {last}"),
+        }
+    }
+}
+
+#[test]
+fn a_limit_that_nobody_set_is_not_raised() {
+    for outcome in [Outcome::LimitTurns, Outcome::LimitBudget] {
+        let mut attempt = ended(outcome);
+        attempt.limits = Limits::default();
+        let decision = next(&attempt, &[], &Settings::default());
+        assert_eq!(decision.action, Action::GiveUp, "{outcome:?}");
+    }
+}
+
+#[test]
+fn what_was_cut_off_is_resumed_once_and_only_if_it_can_be() {
+    for outcome in [Outcome::Killed, Outcome::Incomplete] {
+        let mut without = ended(outcome);
+        without.can_resume = false;
+        assert!(!retry(next(&without, &[], &Settings::default())).resume);
+
+        let mut resumed = ended(outcome);
+        resumed.resumed = true;
+        let again = retry(next(&resumed, &[ended(outcome)], &Settings::default()));
+        assert!(!again.resume, "{outcome:?}");
+        assert_eq!(again.error_context.as_deref(), Some("it broke"));
+    }
+}
+
+#[test]
+fn w5_retries_are_counted_and_waits_are_not() {
+    let failed = || ended(Outcome::Failed);
+    let waits = [Outcome::RateLimited, Outcome::Overloaded, Outcome::Network].map(ended);
+    let mut earlier = vec![failed()];
+    earlier.extend(waits);
+    let settings = Settings::default();
+    assert!(matches!(
+        next(&failed(), &earlier, &settings).action,
+        Action::Retry(_)
+    ));
+    earlier.push(failed());
+    let last = next(&failed(), &earlier, &settings);
+    assert_eq!(last.action, Action::GiveUp);
+    assert_eq!(last.reason, "failed after 3 attempts");
+    let none = Settings {
+        retries: 0,
+        ..settings
+    };
+    assert_eq!(next(&failed(), &[], &none).action, Action::GiveUp);
+}
+
+#[test]
+fn a_rate_limit_holds_everything_until_a_minute_after_its_reset() {
+    let at = |text: &str| text.parse::<Timestamp>().expect("a timestamp");
+    let mut limited = ended(Outcome::RateLimited);
+    let mut settings = Settings::default();
+    // (resets at, the longest wait in hours, goes on at)
+    let cases = [
+        (Some("15:00:00"), None, Ok("15:01:00")),
+        (Some("15:00:00"), Some(4), Ok("15:01:00")),
+        (Some("15:00:00"), Some(3), Err("15:01:00")),
+        (Some("11:00:00"), Some(1), Ok("12:00:01")),
+        (None, None, Ok("12:15:00")),
+    ];
+    for (resets, longest, expected) in cases {
+        limited.retry_at = resets.map(|time| at(&format!("2026-11-18T{time}Z")));
+        settings.max_wait = longest.map(|hours| Duration::from_secs(hours * 3600));
+        let action = next(&limited, &[], &settings).action;
+        let moment = |time| at(&format!("2026-11-18T{time}Z"));
+        match (action, expected) {
+            (Action::Wait { until, again }, Ok(time)) => {
+                assert_eq!(until, moment(time), "{resets:?}");
+                assert!(again.resume && again.error_context.is_none());
+                assert_eq!(again.limits, LIMITS);
+            }
+            (Action::Later { until }, Err(time)) => assert_eq!(until, moment(time)),
+            (action, _) => panic!("{resets:?} {longest:?}: {action:?}"),
+        }
+    }
+}
+
+#[test]
+fn an_overloaded_service_is_asked_again_for_twenty_minutes() {
+    for outcome in [Outcome::Overloaded, Outcome::Network] {
+        let mut earlier = Vec::new();
+        let settings = Settings {
+            retries: 0,
+            ..Settings::default()
+        };
+        for seconds in [1, 5, 30, 30] {
+            let again = retry(next(&ended(outcome), &earlier, &settings));
+            assert_eq!(again.after, Duration::from_secs(seconds), "{outcome:?}");
+            assert!(again.resume);
+            earlier.push(ended(outcome));
+        }
+        let mut last = ended(outcome);
+        last.ended_at = noon() + 19.minutes() + 30.seconds();
+        retry(next(&last, &earlier, &settings));
+        last.ended_at = noon() + 19.minutes() + 31.seconds();
+        assert_eq!(next(&last, &earlier, &settings).action, Action::GiveUp);
+        // Another ending between them starts the count anew.
+        earlier.push(ended(Outcome::Failed));
+        assert_eq!(
+            retry(next(&last, &earlier, &settings)).after,
+            Duration::from_secs(1)
+        );
+    }
+}
+
+#[test]
+fn jitter_adds_up_to_a_tenth() {
+    for (jitter, ms) in [(0.0, 1000), (0.5, 1050), (1.0, 1100), (7.0, 1100)] {
+        let settings = Settings {
+            jitter,
+            ..Settings::default()
+        };
+        let again = retry(next(&ended(Outcome::Overloaded), &[], &settings));
+        assert_eq!(again.after, Duration::from_millis(ms));
+    }
+}
+
+#[test]
+fn a_full_context_is_followed_by_a_new_session() {
+    let Action::FreshSession(again) = after(Outcome::ContextExhausted).action else {
+        panic!("no new session");
+    };
+    assert!(!again.resume);
+}
+
+#[test]
+fn an_error_is_handed_on_up_to_a_length() {
+    let mut attempt = ended(Outcome::Failed);
+    attempt.error = "é".repeat(9000);
+    let again = retry(next(&attempt, &[], &Settings::default()));
+    assert_eq!(again.error_context.expect("an error").chars().count(), 4000);
+    attempt.error = " \n".to_owned();
+    let again = retry(next(&attempt, &[], &Settings::default()));
+    assert_eq!(again.error_context, None);
+}
