@@ -13,6 +13,7 @@ pub(crate) fn all() -> Vec<Command> {
         cr_summarize::Args::command(),
         cr_extract::Args::command(),
         cr_runs::Args::command(),
+        cr_orchestrate::Args::command(),
         cr_replay::Args::command(),
     ]
 }

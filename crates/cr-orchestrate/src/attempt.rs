@@ -1,0 +1,159 @@
+//! The record of one attempt: what was asked for, and how it ended.
+//!
+//! Both are files in the attempt's directory, which is its run directory too.
+//! Together with two locks and a marker they say at any moment, to whoever comes
+//! after a crash, what has happened:
+//!
+//! * no `attempt.json`: nothing
+//! * no `attempt.started`: it may be started
+//! * `attempt.lock` or the agent's `lock` held: it goes on
+//! * `end.json`: it ended
+//! * `exit.json`: the agent ended, and what follows can be made up for
+//! * otherwise it is lost
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context;
+use cr_verdict::{Outcome, policy};
+use jiff::Timestamp;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::task::Task;
+
+/// What was asked for.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Spec {
+    pub(crate) run_id: String,
+    pub(crate) number: u32,
+    pub(crate) task: Task,
+    pub(crate) limits: Limits,
+    /// The session to take up.
+    pub(crate) resume: Option<String>,
+    /// It does so because that was cut off.
+    pub(crate) resumed: bool,
+    pub(crate) sprint: bool,
+}
+
+/// What an attempt may use.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub(crate) struct Limits {
+    pub(crate) max_turns: Option<u64>,
+    pub(crate) budget_usd: Option<f64>,
+    /// Seconds.
+    pub(crate) timeout: Option<f64>,
+}
+
+impl Limits {
+    /// The limits of a task's first attempt.
+    pub(crate) fn first(task: &Task) -> Self {
+        Self {
+            max_turns: Some(task.max_turns),
+            budget_usd: task.budget_usd,
+            timeout: Some(task.timeout).filter(|&seconds| seconds > 0.0),
+        }
+    }
+}
+
+impl From<Limits> for policy::Limits {
+    fn from(limits: Limits) -> Self {
+        Self {
+            max_turns: limits.max_turns,
+            budget_usd: limits.budget_usd,
+            timeout: limits
+                .timeout
+                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+        }
+    }
+}
+
+impl From<policy::Limits> for Limits {
+    fn from(limits: policy::Limits) -> Self {
+        Self {
+            max_turns: limits.max_turns,
+            budget_usd: limits.budget_usd,
+            timeout: limits.timeout.map(|time| time.as_secs_f64()),
+        }
+    }
+}
+
+/// How it ended.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
+pub(crate) struct End {
+    pub(crate) outcome: String,
+    pub(crate) why: String,
+    /// What the next attempt should know.
+    pub(crate) error: String,
+    pub(crate) retry_at: Option<Timestamp>,
+    /// The session, if it can be taken up.
+    pub(crate) session: Option<String>,
+    pub(crate) cost_usd: Option<f64>,
+    pub(crate) num_turns: Option<u64>,
+    pub(crate) commits: Vec<String>,
+    pub(crate) result: Option<String>,
+    /// What a person is asked.
+    pub(crate) question: Option<String>,
+    /// Nobody saw it end.
+    pub(crate) lost: bool,
+    pub(crate) started_at: Option<Timestamp>,
+    pub(crate) ended_at: Timestamp,
+}
+
+impl End {
+    /// An end that no summary tells of.
+    pub(crate) fn new(outcome: Outcome, why: &str) -> Self {
+        Self {
+            outcome: outcome.as_str().to_owned(),
+            why: why.to_owned(),
+            error: why.to_owned(),
+            ended_at: Timestamp::now(),
+            ..Self::default()
+        }
+    }
+
+    /// The outcome; what another version wrote is a failure.
+    pub(crate) fn outcome(&self) -> Outcome {
+        Outcome::parse(&self.outcome).unwrap_or(Outcome::Failed)
+    }
+
+    pub(crate) fn is_success(&self) -> bool {
+        self.outcome() == Outcome::Success
+    }
+}
+
+/// An attempt that has ended.
+#[derive(Clone, Debug)]
+pub(crate) struct Ended {
+    pub(crate) spec: Spec,
+    pub(crate) end: End,
+    /// A person, or a new start of the run, asked to try again after it.
+    pub(crate) again: Option<String>,
+}
+
+impl Ended {
+    /// What the policy wants to know of it.
+    pub(crate) fn facts(&self) -> policy::Attempt {
+        policy::Attempt {
+            outcome: self.end.outcome(),
+            limits: self.spec.limits.into(),
+            ended_at: self.end.ended_at,
+            retry_at: self.end.retry_at,
+            can_resume: self.end.session.is_some(),
+            resumed: self.spec.resumed,
+            error: self.end.error.clone(),
+        }
+    }
+}
+
+/// Reads the JSON file `path`; `None` if it is not there.
+pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Option<T>> {
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(err) if err.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(err) => return Err(err).with_context(|| path.display().to_string()),
+    };
+    let value = serde_json::from_slice(&bytes).with_context(|| path.display().to_string())?;
+    Ok(Some(value))
+}

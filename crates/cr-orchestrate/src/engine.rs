@@ -1,0 +1,361 @@
+//! The loop: where every task stands, what to do next, until nothing is left.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+use cr_io::Exit;
+use cr_run::RunId;
+use cr_verdict::Outcome;
+use jiff::Timestamp;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+use crate::attempt::Spec;
+use crate::log::{Log, TaskLine};
+use crate::pipeline::PROMPT;
+use crate::place::{Attempts, Place, Run};
+use crate::report;
+use crate::standing::{Stand, Standing, limits, standing};
+use crate::task::Task;
+use crate::watch::Watch;
+use crate::words::{self, Beginning};
+
+/// How often a wait looks whether somebody wants a pause.
+const GLANCE: Duration = Duration::from_secs(1);
+
+/// A run under way.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    pub(crate) place: Place,
+    pub(crate) run: Run,
+    pub(crate) log: Log,
+    pub(crate) watch: Watch,
+    pub(crate) wishes: Wishes,
+}
+
+/// What holds for this start of a run only.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wishes {
+    /// How many tasks are run, from the first.
+    pub(crate) range: usize,
+    pub(crate) breaks: Vec<String>,
+    pub(crate) halt: bool,
+    pub(crate) rerun_lost: bool,
+}
+
+/// A task and what is known of it.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) task: Task,
+    pub(crate) attempts: Attempts,
+    pub(crate) stand: Stand,
+}
+
+/// What to do next.
+#[derive(Debug)]
+enum Step {
+    Start(usize, Box<Beginning>),
+    Adopt(usize, u32),
+    Hold(Timestamp),
+    End(Exit, &'static str, String),
+    Nothing,
+}
+
+impl Engine {
+    /// Runs until there is nothing left to do.
+    pub(crate) fn go(&mut self) -> anyhow::Result<Exit> {
+        let mut known = self.look_at_all()?;
+        self.clear_stops(&mut known)?;
+        for one in &known {
+            self.show(one)?;
+        }
+        let exit = self.steps(&mut known)?;
+        report::write(&self.place, &self.run, &known)?;
+        let path = self.place.dir.path().join("report.md");
+        self.log.say(&format!("report: {}", path.display()));
+        Ok(exit)
+    }
+
+    fn steps(&mut self, known: &mut [Known]) -> anyhow::Result<Exit> {
+        loop {
+            if let Some(signal) = self.watch.signal() {
+                let code = u8::try_from(signal + 128).unwrap_or(u8::MAX);
+                return self.end(Exit::Code(code), "stopped", "by a signal");
+            }
+            match self.next(known)? {
+                Step::Start(at, beginning) => {
+                    let number = self.ask(&known[at], &beginning)?;
+                    self.attempt(&mut known[at], number)?;
+                }
+                Step::Adopt(at, number) => self.attempt(&mut known[at], number)?,
+                Step::Hold(until) => self.hold(until)?,
+                Step::End(exit, state, reason) => return self.end(exit, state, &reason),
+                Step::Nothing => break,
+            }
+        }
+        let (exit, reason) = self.verdict(known);
+        self.end(exit, "ended", &reason)
+    }
+
+    fn end(&mut self, exit: Exit, state: &str, reason: &str) -> anyhow::Result<Exit> {
+        self.log.run(state, reason)?;
+        if exit != Exit::Ok {
+            let id = &self.run.id;
+            self.log
+                .say(&format!("to go on: cr-orchestrate --resume-run {id}"));
+        }
+        Ok(exit)
+    }
+
+    fn look_at_all(&self) -> anyhow::Result<Vec<Known>> {
+        let tasks = self.run.tasks.iter();
+        tasks.map(|task| self.look(task.clone())).collect()
+    }
+
+    fn look(&self, task: Task) -> anyhow::Result<Known> {
+        let attempts = self.place.attempts(&task.id)?;
+        let settings = &self.run.settings;
+        let stand = standing(&task, &attempts, settings, self.wishes.rerun_lost);
+        Ok(Known {
+            task,
+            attempts,
+            stand,
+        })
+    }
+
+    /// Whoever starts a run again that was stopped wants it to go on.
+    fn clear_stops(&self, known: &mut [Known]) -> anyhow::Result<()> {
+        for one in known {
+            if matches!(one.stand.standing, Standing::StopAll(_)) {
+                let number = last_number(&one.attempts);
+                let dir = self.place.attempt(&one.task.id, number)?;
+                dir.write_once("again", b"")?;
+                *one = self.look(one.task.clone())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn next(&self, known: &[Known]) -> anyhow::Result<Step> {
+        let mut hold = None;
+        for (at, one) in known.iter().enumerate() {
+            match &one.stand.standing {
+                Standing::Open(number) => return Ok(Step::Adopt(at, *number)),
+                Standing::StopAll(outcome) => return Ok(stopped(*outcome, &one.stand.reason)),
+                Standing::Later => {
+                    let reason = one.stand.reason.clone();
+                    return Ok(Step::End(Exit::Retry, "later", reason));
+                }
+                Standing::Ready { at: moment, .. } => hold = hold.max(*moment),
+                _ => {}
+            }
+        }
+        let has_failed = |one: &Known| matches!(one.stand.standing, Standing::Failed);
+        if self.wishes.halt && known.iter().any(has_failed) {
+            return Ok(Step::Nothing);
+        }
+        let range = &known[..self.wishes.range.min(known.len())];
+        let found = range.iter().position(|one| is_startable(one, known));
+        let Some(at) = found else {
+            return Ok(Step::Nothing);
+        };
+        if self.place.dir.has("PAUSE") {
+            let path = self.place.dir.path().join("PAUSE");
+            let reason = format!("{} is there", path.display());
+            return Ok(Step::End(Exit::Retry, "paused", reason));
+        }
+        if let Some(until) = hold.filter(|&until| until > Timestamp::now()) {
+            return Ok(Step::Hold(until));
+        }
+        self.start(at, &known[at])
+    }
+
+    /// Starts task `at`, unless somebody wants to look first.
+    fn start(&self, at: usize, one: &Known) -> anyhow::Result<Step> {
+        let task = &one.task;
+        let is_break = task.breakpoint || self.wishes.breaks.contains(&task.id);
+        if is_break && one.attempts.ended.is_empty() {
+            let name = format!("task-{}.break", task.id);
+            if self.place.dir.write_once(&name, b"")? {
+                let reason = format!("before {}", task.id);
+                return Ok(Step::End(Exit::Code(4), "breakpoint", reason));
+            }
+        }
+        match &one.stand.standing {
+            Standing::Ready { beginning, .. } => Ok(Step::Start(at, beginning.clone())),
+            _ => Ok(Step::Nothing),
+        }
+    }
+
+    /// Waits until `until`, or for a signal; looks up now and then.
+    fn hold(&mut self, until: Timestamp) -> anyhow::Result<()> {
+        let left = until.duration_since(Timestamp::now());
+        let left = Duration::try_from(left).unwrap_or_default();
+        self.watch.wait(None, Some(left.min(GLANCE)))?;
+        Ok(())
+    }
+
+    /// Puts on record what the next attempt at a task is asked; returns its
+    /// number.
+    fn ask(&self, one: &Known, beginning: &Beginning) -> anyhow::Result<u32> {
+        let task = &one.task;
+        let last = one.attempts.ended.last();
+        let number = last_number(&one.attempts) + 1;
+        let resume = beginning.again.as_ref().is_some_and(|again| again.resume);
+        let session = last.and_then(|last| last.end.session.clone());
+        let was_cut = last.is_some_and(|last| {
+            matches!(last.end.outcome(), Outcome::Killed | Outcome::Incomplete)
+        });
+        let spec = Spec {
+            run_id: RunId::new().to_string(),
+            number,
+            task: task.clone(),
+            limits: limits(task, beginning),
+            resume: session.filter(|_| resume),
+            resumed: resume && was_cut,
+            sprint: self.run.settings.sprint,
+        };
+        let text = words::prompt(task, beginning, last, spec.sprint);
+        let dir = self.place.attempt(&task.id, number)?;
+        dir.write(PROMPT, text.as_bytes())?;
+        self.place.note(&task.id, "prompt", &text)?;
+        dir.write_once("attempt.json", &serde_json::to_vec(&spec)?)?;
+        Ok(number)
+    }
+
+    /// Runs attempt `number`, or waits for it, and takes down how it ended.
+    fn attempt(&mut self, one: &mut Known, number: u32) -> anyhow::Result<()> {
+        let id = one.task.id.clone();
+        let is_adopted = matches!(one.stand.standing, Standing::Open(_));
+        let reason = if is_adopted {
+            "it was started before".to_owned()
+        } else {
+            one.stand.reason.clone()
+        };
+        self.place.note(&id, "status", "running\n")?;
+        let now = format!("{}\n", cr_run::now());
+        self.place.note(&id, "start", &now)?;
+        self.log.task(&TaskLine {
+            id: &id,
+            attempt: number,
+            state: if is_adopted { "adopted" } else { "running" },
+            reason: &reason,
+            ..TaskLine::default()
+        })?;
+        let path = self.place.attempt_path(&id, number);
+        // Once more, should the first one have died on the way.
+        for _ in 0..2 {
+            if !path.join("end.json").exists() {
+                self.supervise(&id, &path)?;
+            }
+        }
+        if !path.join("end.json").exists() {
+            let text = format!("{}: the attempt left no end", path.display());
+            return Err(anyhow!(text).context(Exit::Io));
+        }
+        *one = self.look(one.task.clone())?;
+        self.tell(one, number)?;
+        self.show(one)
+    }
+
+    fn supervise(&mut self, id: &str, path: &std::path::Path) -> anyhow::Result<()> {
+        let program = std::env::current_exe()?;
+        let notes = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(path.join("attempt.stderr"))?;
+        let mut command = Command::new(program);
+        command.arg("attempt").arg(path);
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        command.stderr(notes);
+        cr_sys::in_own_session(&mut command, None);
+        let mut child = command.spawn().context("start an attempt")?;
+        let process = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
+        self.place.note(id, "pid", &format!("{}\n", child.id()))?;
+        let mut is_told = false;
+        loop {
+            use std::os::fd::AsFd;
+            if self.watch.signal().is_some() && !is_told {
+                is_told = true;
+                // It may have ended just now.
+                let _ = pidfd_send_signal(&process, Signal::TERM);
+            }
+            if self.watch.wait(Some(process.as_fd()), None)? {
+                break;
+            }
+        }
+        child.wait()?;
+        Ok(())
+    }
+
+    /// Says how attempt `number` ended and what follows.
+    fn tell(&mut self, one: &Known, number: u32) -> anyhow::Result<()> {
+        let Some(last) = one.attempts.ended.last() else {
+            return Ok(());
+        };
+        let reason = match one.stand.standing {
+            Standing::Done => one.stand.reason.clone(),
+            _ => format!("{}; {}", last.end.why, one.stand.reason),
+        };
+        self.log.task(&TaskLine {
+            id: &one.task.id,
+            attempt: number,
+            state: one.stand.word(&one.attempts),
+            outcome: Some(&last.end.outcome),
+            cost_usd: last.end.cost_usd,
+            commits: Some(&last.end.commits),
+            reason: &reason,
+        })
+    }
+
+    /// Leaves the files that show where a task stands.
+    fn show(&self, one: &Known) -> anyhow::Result<()> {
+        let word = one.stand.word(&one.attempts);
+        let id = &one.task.id;
+        self.place.note(id, "status", &format!("{word}\n"))?;
+        report::task(&self.place, one)
+    }
+
+    fn verdict(&self, known: &[Known]) -> (Exit, String) {
+        let range = &known[..self.wishes.range.min(known.len())];
+        let count = |of: fn(&Standing) -> bool| {
+            let all = range.iter().map(|one| &one.stand.standing);
+            all.filter(|standing| of(standing)).count()
+        };
+        let done = count(|s| matches!(s, Standing::Done));
+        let failed = count(|s| matches!(s, Standing::Failed));
+        let asking = count(|s| matches!(s, Standing::NeedsHuman | Standing::Lost));
+        let left = range.len() - done - failed - asking;
+        let reason =
+            format!("{done} done, {failed} failed, {asking} need a person, {left} not started");
+        let exit = match (asking, failed + left) {
+            (0, 0) => Exit::Ok,
+            (0, _) => Exit::No,
+            _ => Exit::Code(4),
+        };
+        (exit, reason)
+    }
+}
+
+fn last_number(attempts: &Attempts) -> u32 {
+    u32::try_from(attempts.ended.len()).unwrap_or(u32::MAX)
+}
+
+/// Whether nothing of the plan stands in the way of `one`.
+fn is_startable(one: &Known, known: &[Known]) -> bool {
+    let is_done = |other: &Known| matches!(other.stand.standing, Standing::Done);
+    let mut before = known.iter().filter(|other| {
+        other.task.wave < one.task.wave || one.task.depends_on.contains(&other.task.id)
+    });
+    matches!(one.stand.standing, Standing::Ready { .. }) && before.all(is_done)
+}
+
+/// The end of a run that must not go on.
+fn stopped(outcome: Outcome, reason: &str) -> Step {
+    let code = if outcome == Outcome::Interrupted {
+        143
+    } else {
+        77
+    };
+    Step::End(Exit::Code(code), "stopped", reason.to_owned())
+}

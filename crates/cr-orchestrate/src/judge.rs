@@ -1,0 +1,162 @@
+//! How an attempt ended, by the summary of its run and the agent's own word.
+
+use anyhow::Context;
+use cr_run::RunDir;
+use cr_verdict::Outcome;
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use crate::attempt::{End, Spec, read_json};
+use crate::task::{Commit, Task};
+
+/// What matters here of a summary.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Summary {
+    outcome: String,
+    why: String,
+    retry: Retry,
+    resume_argv: Option<Vec<String>>,
+    cost_usd: Option<f64>,
+    num_turns: Option<u64>,
+    errors: Vec<String>,
+    result: Option<String>,
+    json: Option<Answer>,
+    structured_output: Option<Answer>,
+    git: Option<Git>,
+    started_at: Option<Timestamp>,
+    ended_at: Option<Timestamp>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Retry {
+    at: Option<Timestamp>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Git {
+    commits: Option<Vec<String>>,
+}
+
+/// The agent's answer: a status, if it is an object with one.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Answer {
+    Status(Status),
+    Other(serde::de::IgnoredAny),
+}
+
+/// The agent's own word on its task.
+#[derive(Debug, Deserialize)]
+struct Status {
+    #[serde(rename = "status")]
+    word: String,
+    #[serde(default)]
+    summary: String,
+    #[serde(default, rename = "humanNeeded", alias = "human_needed")]
+    human_needed: Option<Asked>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Asked {
+    reason: String,
+    details: Option<String>,
+}
+
+/// Reads the summary in `dir`.
+pub(crate) fn by_summary(dir: &RunDir, spec: &Spec) -> End {
+    let path = dir.path().join("summary.json");
+    let read = read_json::<Summary>(&path).and_then(|summary| summary.context("no summary"));
+    let mut summary = match read {
+        Ok(summary) => summary,
+        Err(err) => return End::new(Outcome::Incomplete, &cr_io::message(&err)),
+    };
+    let status = summary.status().filter(|_| spec.sprint);
+    let session = summary.resume_argv.and_then(|argv| argv.into_iter().nth(2));
+    let mut end = End {
+        error: error_of(&summary.why, &summary.errors),
+        outcome: summary.outcome,
+        why: summary.why,
+        retry_at: summary.retry.at,
+        session,
+        cost_usd: summary.cost_usd,
+        num_turns: summary.num_turns,
+        commits: summary.git.and_then(|git| git.commits).unwrap_or_default(),
+        result: summary.result,
+        question: None,
+        lost: false,
+        started_at: summary.started_at,
+        ended_at: summary.ended_at.unwrap_or_else(Timestamp::now),
+    };
+    if end.outcome() == Outcome::NeedsInput {
+        end.question.clone_from(&end.result);
+    }
+    if let Some(status) = status.filter(|_| end.is_success()) {
+        obey(&mut end, status);
+    }
+    end
+}
+
+impl Summary {
+    fn status(&mut self) -> Option<Status> {
+        let answers = [self.structured_output.take(), self.json.take()];
+        answers
+            .into_iter()
+            .flatten()
+            .find_map(|answer| match answer {
+                Answer::Status(status) => Some(status),
+                Answer::Other(_) => None,
+            })
+    }
+}
+
+fn error_of(why: &str, errors: &[String]) -> String {
+    let mut text = why.to_owned();
+    for error in errors.iter().filter(|error| !why.contains(error.as_str())) {
+        text.push('\n');
+        text.push_str(error);
+    }
+    text
+}
+
+/// A run that ended well is worth what the agent says of it.
+fn obey(end: &mut End, status: Status) {
+    let word = status.word.to_ascii_lowercase().replace('_', "-");
+    let outcome = match word.as_str() {
+        "failed" => Outcome::Failed,
+        "needs-human" => Outcome::NeedsInput,
+        _ => return,
+    };
+    outcome.as_str().clone_into(&mut end.outcome);
+    end.why = match status.summary.trim() {
+        "" => format!("the agent says: {word}"),
+        summary => format!("the agent says: {word}: {summary}"),
+    };
+    end.error.clone_from(&end.why);
+    if outcome == Outcome::NeedsInput {
+        let asked = status.human_needed.unwrap_or_default();
+        let parts = [Some(asked.reason), asked.details];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        let text = parts.join("\n").trim().to_owned();
+        end.question = Some(text).filter(|text| !text.is_empty());
+        if end.question.is_none() {
+            end.question = Some(status.summary);
+        }
+    }
+}
+
+/// What is wrong with the commits of a good run.
+pub(crate) fn commits(task: &Task, end: &End) -> Option<&'static str> {
+    match task.commit {
+        Commit::Required if end.commits.is_empty() => {
+            Some("no commit was made; the task is done only when its work is committed")
+        }
+        Commit::None if !end.commits.is_empty() => {
+            Some("a commit was made, and this task must not make one")
+        }
+        _ => None,
+    }
+}

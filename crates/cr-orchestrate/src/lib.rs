@@ -1,0 +1,236 @@
+//! Tasks: their order, their retries, what they must pass, and a state that
+//! survives whatever happens to us.
+//!
+//! There is no state but the record of the attempts. The `engine` asks of every
+//! task where it stands (`standing`, which asks the policy), starts an attempt
+//! in a process apart (`supervise`), and looks again.
+
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+use cr_io::Exit;
+
+mod args;
+mod attempt;
+mod engine;
+mod gate;
+mod judge;
+mod log;
+mod order;
+mod pipeline;
+mod place;
+mod plan;
+mod report;
+mod standing;
+mod status;
+mod stop;
+mod supervise;
+mod task;
+mod tools;
+mod watch;
+mod words;
+
+pub use args::Args;
+use args::Command;
+use engine::{Engine, Wishes};
+use place::{Place, Run, Settings};
+use task::{Defaults, Task};
+
+/// Does what `args` ask for.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    match &args.command {
+        Some(Command::Status(args)) => status::run(args, io::stdout()),
+        Some(Command::Attempt { dir }) => supervise::run(dir),
+        None => orchestrate(args),
+    }
+}
+
+fn orchestrate(args: &Args) -> anyhow::Result<Exit> {
+    let planned = match &args.plan {
+        Some(path) => Some(plan::read(path, &defaults(args)?)?),
+        None => None,
+    };
+    let resumed = match &args.resume_run {
+        Some(id) => Some(Place::open(id)?),
+        None => None,
+    };
+    if args.dry_run {
+        let tasks = match (planned, &resumed) {
+            (Some(tasks), _) => tasks,
+            (None, Some(place)) => place.run()?.tasks,
+            (None, None) => Vec::new(),
+        };
+        range(args, &tasks)?;
+        return show(args, &tasks);
+    }
+    let (place, run) = match (resumed, planned) {
+        (Some(place), planned) => {
+            let run = place.run()?;
+            (place, changed(run, planned, args))
+        }
+        (None, Some(tasks)) => {
+            range(args, &tasks)?;
+            let (place, id) = Place::create()?;
+            (place, new_run(id.to_string(), tasks, args))
+        }
+        (None, None) => return Err(anyhow!("no plan").context(Exit::Usage)),
+    };
+    begin(args, place, run)
+}
+
+fn begin(args: &Args, place: Place, run: Run) -> anyhow::Result<Exit> {
+    // Held until the end: two of us would not know of each other's attempts.
+    let _lock = place.dir.lock().context(Exit::Retry)?;
+    let range = range(args, &run.tasks)?;
+    if args.plan.is_some() && !args.accept_changed {
+        refuse_changed(&place, &run.tasks)?;
+    }
+    again(args, &place, &run)?;
+    place.dir.write("run.json", &serde_json::to_vec(&run)?)?;
+    let mut log = log::Log::open(place.dir.path(), &run.id, args.quiet)?;
+    let words = if args.resume_run.is_some() {
+        "resumed"
+    } else {
+        "started"
+    };
+    log.run(words, &place.dir.path().display().to_string())?;
+    let wishes = Wishes {
+        range,
+        breaks: args.breaks.clone(),
+        halt: args.halt,
+        rerun_lost: args.rerun_lost,
+    };
+    let watch = watch::Watch::install()?;
+    let mut engine = Engine {
+        place,
+        run,
+        log,
+        watch,
+        wishes,
+    };
+    engine.go()
+}
+
+fn defaults(args: &Args) -> anyhow::Result<Defaults> {
+    let usual = &args.usual;
+    let cwd = usual.cwd.as_deref().unwrap_or(Path::new("."));
+    let cwd = std::fs::canonicalize(cwd)
+        .with_context(|| cwd.display().to_string())
+        .context(Exit::NoInput)?;
+    if usual
+        .max_budget
+        .is_some_and(|usd| usd.is_nan() || usd <= 0.0)
+    {
+        return Err(anyhow!("--max-budget: expected dollars, more than 0").context(Exit::Usage));
+    }
+    Ok(Defaults {
+        model: usual.model.clone(),
+        permission_mode: usual.permission_mode.clone(),
+        max_turns: usual.max_turns,
+        budget_usd: usual.max_budget,
+        timeout: usual.timeout.map(|time| time.as_secs_f64()),
+        cwd,
+    })
+}
+
+/// What was asked for now, else what was asked for before.
+fn settings(args: &Args, before: Settings) -> Settings {
+    let seconds = |time: &Duration| time.as_secs_f64();
+    Settings {
+        sprint: args.sprint || before.sprint,
+        retries: args.retries.unwrap_or(before.retries),
+        max_wait: args.max_wait.as_ref().map(seconds).or(before.max_wait),
+        backoff: match args.backoff.as_slice() {
+            [] => before.backoff,
+            given => given.iter().map(seconds).collect(),
+        },
+    }
+}
+
+fn new_run(id: String, tasks: Vec<Task>, args: &Args) -> Run {
+    Run {
+        schema: 1,
+        id,
+        plan: args.plan.clone().unwrap_or_default(),
+        settings: settings(args, Settings::default()),
+        tasks,
+    }
+}
+
+/// A run that goes on, with the tasks of a new plan if there is one.
+fn changed(run: Run, planned: Option<Vec<Task>>, args: &Args) -> Run {
+    Run {
+        settings: settings(args, run.settings),
+        plan: args.plan.clone().unwrap_or(run.plan),
+        tasks: planned.unwrap_or(run.tasks),
+        schema: run.schema,
+        id: run.id,
+    }
+}
+
+/// How many tasks are run, from the first; all names must be known.
+fn range(args: &Args, tasks: &[Task]) -> anyhow::Result<usize> {
+    let find = |id: &str| tasks.iter().position(|task| task.id == id);
+    for id in args.breaks.iter().chain(&args.until) {
+        if find(id).is_none() {
+            let id = cr_io::sanitized(id);
+            return Err(anyhow!("no task is called `{id}`").context(Exit::Usage));
+        }
+    }
+    let last = args.until.as_deref().and_then(find);
+    Ok(last.map_or(tasks.len(), |at| at + 1))
+}
+
+/// Refuses a plan in which a task that is done has become another.
+fn refuse_changed(place: &Place, tasks: &[Task]) -> anyhow::Result<()> {
+    let mut changed = Vec::new();
+    for task in tasks {
+        let attempts = place.attempts(&task.id)?;
+        let done = attempts.ended.last().filter(|last| last.end.is_success());
+        if done.is_some_and(|done| done.spec.task != *task) {
+            changed.push(format!("`{}`", task.id));
+        }
+    }
+    if changed.is_empty() {
+        return Ok(());
+    }
+    let names = changed.join(", ");
+    let text = format!("{names}: changed since it was done; --accept-changed leaves it done");
+    Err(anyhow!(text).context(Exit::Usage))
+}
+
+/// Puts on record which tasks shall be tried again.
+fn again(args: &Args, place: &Place, run: &Run) -> anyhow::Result<()> {
+    for word in &args.again {
+        let (id, text) = word.split_once('=').unwrap_or((word, ""));
+        if !run.tasks.iter().any(|task| task.id == id) {
+            let id = cr_io::sanitized(id);
+            return Err(anyhow!("--again: no task is called `{id}`").context(Exit::Usage));
+        }
+        let attempts = place.attempts(id)?;
+        let Some(last) = attempts.ended.last() else {
+            continue;
+        };
+        if last.end.is_success() {
+            return Err(anyhow!("--again: `{id}` is done").context(Exit::Usage));
+        }
+        let number = u32::try_from(attempts.ended.len())?;
+        place.attempt(id, number)?.write("again", text.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Prints what would be run.
+fn show(args: &Args, tasks: &[Task]) -> anyhow::Result<Exit> {
+    let mut out = cr_io::Out::new(io::stdout());
+    let count = range(args, tasks)?;
+    for task in &tasks[..count] {
+        let mut line = serde_json::to_value(task)?;
+        line["prompt"] = cr_io::first_chars(&task.prompt, 200).0.into();
+        out.line(line.to_string().as_bytes())?;
+    }
+    out.flush()?;
+    Ok(Exit::Ok)
+}

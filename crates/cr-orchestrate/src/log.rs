@@ -1,0 +1,124 @@
+//! Who is told what happens: `session.log`, standard output, a person.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use anyhow::Context;
+use serde::Serialize;
+
+/// The log of a run.
+#[derive(Debug)]
+pub(crate) struct Log {
+    file: File,
+    run_id: String,
+    is_quiet: bool,
+    is_read: bool,
+}
+
+/// A change of a task.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct TaskLine<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) attempt: u32,
+    pub(crate) state: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) outcome: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cost_usd: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) commits: Option<&'a [String]>,
+    pub(crate) reason: &'a str,
+}
+
+/// A change of the whole run.
+#[derive(Debug, Serialize)]
+struct RunLine<'a> {
+    state: &'a str,
+    reason: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+struct Line<'a, T> {
+    r#type: &'static str,
+    subtype: &'a str,
+    at: String,
+    run_id: &'a str,
+    #[serde(flatten)]
+    body: T,
+}
+
+impl Log {
+    pub(crate) fn open(dir: &Path, run_id: &str, is_quiet: bool) -> anyhow::Result<Self> {
+        let path = dir.join("session.log");
+        let shown = || path.display().to_string();
+        let mut file = OpenOptions::new()
+            .create(true)
+            .read(true)
+            .append(true)
+            .mode(0o600)
+            .open(&path)
+            .with_context(shown)?;
+        // Whoever wrote before may have been cut off in the middle of a line.
+        let mut last = [b'\n'];
+        if file.seek(SeekFrom::End(-1)).is_ok() {
+            file.read_exact(&mut last)?;
+        }
+        if last != [b'\n'] {
+            file.write_all(b"\n").with_context(shown)?;
+        }
+        Ok(Self {
+            file,
+            run_id: run_id.to_owned(),
+            is_quiet,
+            is_read: true,
+        })
+    }
+
+    /// A change of a task.
+    pub(crate) fn task(&mut self, line: &TaskLine<'_>) -> anyhow::Result<()> {
+        let outcome = line.outcome.map(|word| format!(" ({word})"));
+        self.say(&format!(
+            "{}: attempt {}: {}{}: {}",
+            line.id,
+            line.attempt,
+            line.state,
+            outcome.unwrap_or_default(),
+            line.reason
+        ));
+        self.write("task", line)
+    }
+
+    /// A change of the whole run.
+    pub(crate) fn run(&mut self, state: &str, reason: &str) -> anyhow::Result<()> {
+        self.say(&format!("{state}: {reason}"));
+        self.write("run", &RunLine { state, reason })
+    }
+
+    fn write(&mut self, subtype: &str, body: &impl Serialize) -> anyhow::Result<()> {
+        let line = Line {
+            r#type: "cr",
+            subtype,
+            at: cr_run::now(),
+            run_id: &self.run_id,
+            body,
+        };
+        let mut bytes = serde_json::to_vec(&line)?;
+        bytes.push(b'\n');
+        self.file.write_all(&bytes).context("session.log")?;
+        // A reader that left is no reason to stop the work.
+        if self.is_read && io::stdout().write_all(&bytes).is_err() {
+            self.is_read = false;
+        }
+        Ok(())
+    }
+
+    /// A sentence for a person.
+    pub(crate) fn say(&self, text: &str) {
+        if !self.is_quiet {
+            let text = cr_io::sanitized(text);
+            let _ = io::stderr().write_all(format!("cr-orchestrate: {text}\n").as_bytes());
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! What people read: a page for every task, and one for the run.
+
+use std::os::unix::fs::symlink;
+
+use cr_run::RunDir;
+use serde_json::{Map, Value, json};
+
+use crate::attempt::{Ended, read_json};
+use crate::engine::Known;
+use crate::place::{Place, Run};
+use crate::standing::Standing;
+
+/// The most of an answer or an error that a page shows, in characters.
+const SHOWN: usize = 1500;
+
+/// Leaves a task's summary, page and stream.
+pub(crate) fn task(place: &Place, one: &Known) -> anyhow::Result<()> {
+    let id = &one.task.id;
+    if one.attempts.ended.is_empty() {
+        return Ok(());
+    }
+    let summary = summary(place, one)?;
+    place.note(id, "json", &format!("{summary}\n"))?;
+    place.note(id, "md", &page(one))?;
+    let number = one.attempts.ended.len();
+    let stream = format!("attempts/{id}/{number}/stream.ndjson");
+    link(&place.dir, &stream, &format!("task-{id}.ndjson"));
+    Ok(())
+}
+
+/// Points `name` at `target`. A page without its stream is still a page.
+fn link(dir: &RunDir, target: &str, name: &str) {
+    let temporary = dir.path().join(format!(".{name}.{}", std::process::id()));
+    let _ = std::fs::remove_file(&temporary);
+    if symlink(target, &temporary).is_ok() {
+        let _ = std::fs::rename(&temporary, dir.path().join(name));
+    }
+}
+
+/// The summary of the last attempt, with all attempts in it and their cost.
+fn summary(place: &Place, one: &Known) -> anyhow::Result<Value> {
+    let ended = &one.attempts.ended;
+    let number = u32::try_from(ended.len())?;
+    let path = place.attempt_path(&one.task.id, number);
+    let read = read_json::<Map<String, Value>>(&path.join("summary.json"));
+    let mut map = read.unwrap_or_default().unwrap_or_default();
+    let attempts = (1..).zip(ended).map(|(at, old)| {
+        json!({
+            "attempt": at, "outcome": old.end.outcome, "why": old.end.why,
+            "cost_usd": old.end.cost_usd, "num_turns": old.end.num_turns,
+            "started_at": old.end.started_at, "ended_at": old.end.ended_at,
+            "run_dir": place.attempt_path(&one.task.id, at),
+        })
+    });
+    let attempts = Value::Array(attempts.collect());
+    map.insert("attempts".to_owned(), attempts);
+    map.insert("cost_usd".to_owned(), json!(cost(ended)));
+    if let Some(last) = ended.last() {
+        map.insert("outcome".to_owned(), json!(last.end.outcome));
+        map.insert("ok".to_owned(), json!(last.end.is_success()));
+        map.insert("why".to_owned(), json!(last.end.why));
+    }
+    map.insert("task".to_owned(), json!(one.task.id));
+    Ok(Value::Object(map))
+}
+
+/// What the attempts cost, as far as that is known.
+fn cost(ended: &[Ended]) -> Option<f64> {
+    ended
+        .iter()
+        .filter_map(|old| old.end.cost_usd)
+        .reduce(|a, b| a + b)
+}
+
+fn dollars(cost: Option<f64>) -> String {
+    cost.map_or_else(|| "unknown".to_owned(), |cost| format!("${cost:.4}"))
+}
+
+/// Text of the agent's in a block that it cannot end.
+fn block(text: &str) -> String {
+    let (text, is_cut) = cr_io::first_chars(text.trim(), SHOWN);
+    let mut lines = String::new();
+    for line in text.lines() {
+        lines.push_str(&format!("    {}\n", cr_io::sanitized(line)));
+    }
+    if is_cut {
+        lines.push_str("    …\n");
+    }
+    lines
+}
+
+fn title(one: &Known) -> String {
+    let id = &one.task.id;
+    match &one.task.title {
+        Some(title) => format!("{id}: {}", cr_io::sanitized(title)),
+        None => id.clone(),
+    }
+}
+
+fn page(one: &Known) -> String {
+    let word = one.stand.word(&one.attempts);
+    let ended = &one.attempts.ended;
+    let mut text = format!(
+        "# {}\n\n{word}: {}\n",
+        title(one),
+        cr_io::sanitized(&one.stand.reason)
+    );
+    text.push_str(&format!("\ncost: {}\n", dollars(cost(ended))));
+    for (at, old) in (1..).zip(ended) {
+        let end = &old.end;
+        let why = cr_io::sanitized(&end.why);
+        text.push_str(&format!("\n## Attempt {at}: {}\n\n{why}\n", end.outcome));
+        for commit in &end.commits {
+            text.push_str(&format!("- {}\n", cr_io::sanitized(commit)));
+        }
+        if !end.is_success() && end.error != end.why {
+            text.push_str(&format!("\n{}", block(&end.error)));
+        }
+        if let Some(question) = &end.question {
+            text.push_str(&format!("\nIt asks:\n\n{}", block(question)));
+        }
+        if let Some(result) = end.result.as_deref().filter(|text| !text.is_empty()) {
+            text.push_str(&format!("\nIt says:\n\n{}", block(result)));
+        }
+    }
+    text
+}
+
+/// A heading, and which tasks stand below it.
+type Section = (&'static str, fn(&Standing) -> bool);
+
+/// Leaves `report.md`.
+pub(crate) fn write(place: &Place, run: &Run, known: &[Known]) -> anyhow::Result<()> {
+    let spent: Option<f64> = known
+        .iter()
+        .filter_map(|one| cost(&one.attempts.ended))
+        .reduce(|a, b| a + b);
+    let mut text = format!("# Run {}\n\nplan: {}\n\n", run.id, run.plan.display());
+    text.push_str(&format!("cost: {}\n", dollars(spent)));
+    let sections: [Section; 4] = [
+        ("Done", |s| matches!(s, Standing::Done)),
+        ("Failed", |s| matches!(s, Standing::Failed)),
+        ("Needs you", |s| {
+            matches!(s, Standing::NeedsHuman | Standing::Lost)
+        }),
+        ("Not done yet", |s| {
+            matches!(
+                s,
+                Standing::Ready { .. } | Standing::Open(_) | Standing::Later | Standing::StopAll(_)
+            )
+        }),
+    ];
+    for (name, belongs) in sections {
+        let mut members = known
+            .iter()
+            .filter(|one| belongs(&one.stand.standing))
+            .peekable();
+        if members.peek().is_none() {
+            continue;
+        }
+        text.push_str(&format!("\n## {name}\n\n"));
+        for one in members {
+            text.push_str(&entry(run, one));
+        }
+    }
+    place.dir.write("report.md", text.as_bytes())
+}
+
+/// One task in the report, with what to do about it.
+fn entry(run: &Run, one: &Known) -> String {
+    let ended = &one.attempts.ended;
+    let (id, run_id) = (&one.task.id, &run.id);
+    let mut text = format!(
+        "- {} ({} attempts, {})",
+        title(one),
+        ended.len(),
+        dollars(cost(ended))
+    );
+    let commits = ended.iter().flat_map(|old| &old.end.commits);
+    for commit in commits {
+        text.push_str(&format!("\n  - commit {}", cr_io::sanitized(commit)));
+    }
+    let resume = format!("cr-orchestrate --resume-run {run_id}");
+    let why = ended.last().map_or("", |last| last.end.why.as_str());
+    let next = match one.stand.standing {
+        Standing::Done => None,
+        Standing::Failed | Standing::Lost => Some(format!("{resume} --again {id}")),
+        Standing::NeedsHuman => Some(format!("{resume} --again '{id}=YOUR ANSWER'")),
+        _ => Some(resume),
+    };
+    if let Some(next) = next {
+        let why = if why.is_empty() { "not started" } else { why };
+        text.push_str(&format!("\n  - {}", cr_io::sanitized(why)));
+        let question = ended.last().and_then(|last| last.end.question.as_deref());
+        if let Some(question) = question {
+            let (question, _) = cr_io::first_chars(question, SHOWN);
+            text.push_str(&format!("\n  - it asks: {}", cr_io::sanitized(question)));
+        }
+        text.push_str(&format!("\n  - next: `{next}`"));
+    }
+    text.push('\n');
+    text
+}
