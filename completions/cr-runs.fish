@@ -57,8 +57,8 @@ complete -c cr-runs -n "__fish_cr_runs_using_subcommand stop" -l kill -d 'Do not
 complete -c cr-runs -n "__fish_cr_runs_using_subcommand stop" -s h -l help -d 'Print help'
 complete -c cr-runs -n "__fish_cr_runs_using_subcommand path" -l last -d 'The run that was started last'
 complete -c cr-runs -n "__fish_cr_runs_using_subcommand path" -s h -l help -d 'Print help'
-complete -c cr-runs -n "__fish_cr_runs_using_subcommand prune" -l older-than -d 'Remove what is older [default: 30d, or keep_for of the configuration]' -r
-complete -c cr-runs -n "__fish_cr_runs_using_subcommand prune" -l keep-bytes -d 'Remove the oldest until the rest is smaller [default: 5000000000, or keep_bytes of the configuration]' -r
+complete -c cr-runs -n "__fish_cr_runs_using_subcommand prune" -l older-than -d 'Remove what is older [default: 30d, or `keep_for` of the configuration]' -r
+complete -c cr-runs -n "__fish_cr_runs_using_subcommand prune" -l keep-bytes -d 'Remove the oldest until the rest is smaller [default: 5000000000, or `keep_bytes` of the configuration]' -r
 complete -c cr-runs -n "__fish_cr_runs_using_subcommand prune" -l dry-run -d 'Only say what would be removed'
 complete -c cr-runs -n "__fish_cr_runs_using_subcommand prune" -s h -l help -d 'Print help'
 complete -c cr-runs -n "__fish_cr_runs_using_subcommand config" -s h -l help -d 'Print help'
