@@ -16,5 +16,6 @@ mod leftovers;
 mod place;
 mod prompts;
 mod run;
+mod runner;
 mod signals;
 mod work;

@@ -19,7 +19,7 @@ use crate::place::Place;
 pub(crate) struct Run<'a> {
     place: &'a Place,
     cli: &'a Cli,
-    agent: fn(&Cli) -> Vec<OsString>,
+    command: Vec<OsString>,
     options: Vec<OsString>,
     args: Vec<OsString>,
     prompt: String,
@@ -46,7 +46,7 @@ impl<'a> Run<'a> {
         Self {
             place,
             cli,
-            agent: supervised,
+            command: supervised(cli),
             options,
             args: Vec::new(),
             prompt: "go".to_owned(),
@@ -55,7 +55,13 @@ impl<'a> Run<'a> {
 
     /// Runs the CLI alone, without `cr-spawn`.
     pub(crate) fn bare(mut self) -> Self {
-        self.agent = bare;
+        self.command = bare(self.cli);
+        self
+    }
+
+    /// Runs another command.
+    pub(crate) fn command(mut self, command: Vec<OsString>) -> Self {
+        self.command = command;
         self
     }
 
@@ -96,7 +102,7 @@ impl<'a> Run<'a> {
             .arg("--bodies")
             .arg(place.path("bodies"))
             .arg("--")
-            .args((self.agent)(self.cli))
+            .args(&self.command)
             .args(self.args)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -113,6 +119,17 @@ impl<'a> Run<'a> {
     /// The run, from its start to its end.
     pub(crate) fn end(self) -> Ended {
         self.start().end()
+    }
+
+    /// The same, for what writes no stream: its code, its output, its errors.
+    pub(crate) fn text(self) -> (Option<i32>, String, String) {
+        let output = self.start().child.wait_with_output().expect("wait");
+        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+        (
+            output.status.code(),
+            text(output.stdout),
+            text(output.stderr),
+        )
     }
 }
 

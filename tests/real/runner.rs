@@ -1,0 +1,128 @@
+//! `claude-runner`, from its command line to its summary, with the real CLI.
+
+use std::os::unix::fs::symlink;
+
+use serde_json::{Value, json};
+
+use crate::bins::{bin, root};
+use crate::cli::{Cli, each};
+use crate::place::Place;
+use crate::run::Run;
+
+/// The script beside the tools, as it is installed.
+fn runner<'a>(place: &'a Place, cli: &'a Cli, scenario: &str) -> Run<'a> {
+    let dir = place.path("bin");
+    if std::fs::create_dir(&dir).is_ok() {
+        symlink(
+            root().join("scripts/claude-runner"),
+            dir.join("claude-runner"),
+        )
+        .expect("a link");
+        for tool in ["cr-spawn", "cr-git", "cr-filter", "cr-summarize", "cr-runs"] {
+            symlink(bin(tool), dir.join(tool)).expect("a link");
+        }
+    }
+    let script = dir.join("claude-runner").into_os_string();
+    let claude = cli.path.clone().into_os_string();
+    place
+        .run(cli, scenario)
+        .command(vec![script, "--claude".into(), claude])
+}
+
+/// The progress without its times, and the summary.
+fn parts(text: &str) -> (Vec<&str>, Value) {
+    let (progress, json) = text
+        .split_once("---CLAUDE-RUNNER-RESULT---\n")
+        .unwrap_or_else(|| panic!("no delimiter: {text}"));
+    let lines = progress
+        .lines()
+        .map(|line| line.split_once("] ").map_or(line, |(_, rest)| rest));
+    (
+        lines.collect(),
+        serde_json::from_str(json).expect("one summary"),
+    )
+}
+
+#[test]
+fn a_run_that_reads_edits_writes_and_commits_twice_is_told_as_it_was() {
+    each(|cli| {
+        let place = Place::new();
+        let run = runner(&place, cli, "runner").options(&["--env", "IS_SANDBOX=1"]);
+        let (code, text, _) = run.text();
+        let (lines, summary) = parts(&text);
+        let cwd = place.repository().display().to_string();
+        assert!(
+            lines[0].starts_with("Session started: model: sonnet | max-turns: 100 | "),
+            "{text}"
+        );
+        assert!(lines[0].contains("permissions: skipped"), "{text}");
+        assert!(lines[1].starts_with("Session: "), "{text}");
+        let wanted = [
+            format!("Read: {cwd}/a.txt"),
+            format!("Edit: {cwd}/a.txt"),
+            format!("Write: {cwd}/new.txt"),
+            "Bash: git add a.txt new.txt && git commit -m 'feat: a new file'".to_owned(),
+            "Commit: feat: a new file".to_owned(),
+            "Bash: echo three >> new.txt && git commit -am \"fix: don't forget three\"".to_owned(),
+            "Commit: fix: don't forget three".to_owned(),
+            "Bash: cat new.txt".to_owned(),
+            "Text: Both files are done and committed.".to_owned(),
+        ];
+        let work: Vec<String> = lines[2..].iter().map(|line| (*line).to_owned()).collect();
+        assert_eq!(work[..wanted.len()], wanted, "{text}");
+        assert!(
+            work[wanted.len()].starts_with("Done: success | 7 turns | "),
+            "{text}"
+        );
+        let rest: Vec<&str> = lines[3 + wanted.len()..].to_vec();
+        assert_eq!(
+            rest[0], "Git: 2 commits, 2 files changed, +4 -1, 0 uncommitted",
+            "{text}"
+        );
+        assert!(rest[1].starts_with("Exit: exit, code 0, "), "{text}");
+
+        assert_eq!(code, Some(0));
+        assert_eq!(summary["outcome"], "success");
+        assert_eq!(summary["result"], "Both files are done and committed.");
+        assert_eq!(summary["num_turns"], 7);
+        assert_eq!(summary["tool_calls"], 6);
+        assert_eq!(
+            summary["tools"],
+            json!({"Bash": 3, "Edit": 1, "Read": 1, "Write": 1})
+        );
+        assert_eq!(summary["tokens"]["input"], 700);
+        assert_eq!(summary["tokens"]["output"], 70);
+        let git = &summary["git"];
+        assert_eq!(
+            git["end_sha"],
+            place.git(&["rev-parse", "--short=7", "HEAD"]).trim()
+        );
+        let log = place.git(&["log", "-2", "--abbrev=7", "--format=%h %s"]);
+        let commits: Vec<&str> = log.lines().collect();
+        assert_eq!(git["commits"], json!(commits));
+        assert_eq!(git["insertions"], 4);
+        assert_eq!(git["deletions"], 1);
+        assert_eq!(git["uncommitted_changes"], 0);
+        assert!(text.len() < 4096, "{}", text.len());
+    });
+}
+
+#[test]
+fn skipping_permissions_as_root_is_refused_before_anything_starts() {
+    each(|cli| {
+        if std::fs::metadata("/proc/self")
+            .is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) != 0)
+        {
+            return;
+        }
+        let place = Place::new();
+        let (code, text, said) = runner(&place, cli, "hello")
+            .options(&["--env", "IS_SANDBOX="])
+            .text();
+        assert_eq!((code, text.as_str()), (Some(78), ""), "{said}");
+        assert!(
+            said.contains("IS_SANDBOX=1") && said.contains("another user"),
+            "{said}"
+        );
+    });
+}
