@@ -134,7 +134,10 @@ mod tests {
                 let at = wanted.as_ptr().addr() - text.as_ptr().addr();
                 let at = at as u64;
                 match found {
-                    Found::Line(start, line) => assert_eq!((start, line), (at, wanted.as_bytes())),
+                    Found::Line(start, line) => {
+                        assert_eq!((start, line), (at, wanted.as_bytes()));
+                        assert!(line.len() <= HELD + CHUNK);
+                    }
                     Found::Long(range) => {
                         assert_eq!(range, at..at + wanted.len() as u64);
                         assert!(wanted.len() > HELD);

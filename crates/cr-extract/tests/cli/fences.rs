@@ -75,6 +75,9 @@ fn first_last_and_all_choose_among_what_the_deciding_rule_finds() {
     for (args, wanted) in cases {
         assert_eq!(extracted(args, result(text)).as_deref(), Some(wanted));
     }
+    let unclosed = "```json\n{\"a\":1}\n```json\n{\"b\":2}\n```";
+    let both = Some("{\"a\":1}\n{\"b\":2}");
+    assert_eq!(extracted(&["--all"], result(unclosed)).as_deref(), both);
     let scanned = "{\"a\": 1} and {\"b\":\n2}";
     assert_eq!(
         extracted(&["--all"], result(scanned)).as_deref(),

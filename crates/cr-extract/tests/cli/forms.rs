@@ -109,6 +109,14 @@ fn what_output_format_json_writes_is_a_stream() {
 }
 
 #[test]
+fn an_array_with_one_event_a_line_has_commas() {
+    let afterthought =
+        "{\"type\":\"result\",\"subtype\":\"error_during_execution\",\"num_turns\":0}";
+    let array = format!("[\n{},\n{afterthought}\n]\n", result("yes").trim_end());
+    assert_eq!(text_of(&array).as_deref(), Some("yes"));
+}
+
+#[test]
 fn a_summary_holds_the_answer() {
     let line = summary("\"result\":\"so {\\\"a\\\":1}\",\"structured_output\":null");
     let structured = summary("\"result\":\"x\",\"structured_output\":{\"a\": 1}");

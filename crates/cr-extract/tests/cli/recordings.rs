@@ -41,6 +41,18 @@ fn recordings_give_the_answers_that_were_recorded() {
 }
 
 #[test]
+fn a_session_that_cannot_be_resumed_is_a_failure_and_no_afterthought() {
+    let path = fixture("captures/07-bad-resume.ndjson");
+    let output = tool(&["--text"]).arg(path).output().expect("run");
+    assert_eq!(output.status.code(), Some(1));
+    let said = said(&output);
+    assert!(
+        said.contains(": the run failed: No conversation found"),
+        "{said}"
+    );
+}
+
+#[test]
 fn the_text_is_the_last_result_of_every_stream() {
     let folder = fixture("captures");
     let mut checked = 0;
