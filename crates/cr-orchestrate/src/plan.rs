@@ -95,7 +95,9 @@ fn parse(path: &Path, text: &str) -> Result<Value, String> {
 }
 
 fn yaml(text: &str) -> Result<Value, String> {
-    serde_saphyr::from_str(text).map_err(|err| {
+    // `no` is Norway, and `y` may be the name of a file.
+    let options = serde_saphyr::options! { strict_booleans: true };
+    serde_saphyr::from_str_with_options(text, options).map_err(|err| {
         let text = err.to_string();
         text.lines().next().unwrap_or_default().to_owned()
     })

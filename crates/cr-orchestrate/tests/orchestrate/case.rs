@@ -1,0 +1,158 @@
+//! A place for one test: a plan, an agent that follows a script, a state.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+use crate::bins;
+
+pub(crate) struct Case {
+    dir: TempDir,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl From<Output> for Ended {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+impl Case {
+    pub(crate) fn new() -> Self {
+        let dir = TempDir::new().expect("a directory");
+        let case = Self { dir };
+        fs::create_dir(case.path("script")).expect("made");
+        fs::create_dir(case.path("seen")).expect("made");
+        fs::create_dir(case.path("work")).expect("made");
+        fs::write(case.path("agent"), include_str!("agent.sh")).expect("written");
+        let mode = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(case.path("agent"), mode).expect("set");
+        case
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// What the agent does the `n`th time that it is started for `task`.
+    pub(crate) fn script(&self, task: &str, n: u32, text: &str) {
+        self.write(&format!("script/{task}.{n}"), text);
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).expect("written");
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_default()
+    }
+
+    /// A plan of tasks, each `id` and fields in YAML's flow style.
+    pub(crate) fn plan(&self, tasks: &[(&str, &str)]) {
+        let mut text = "tasks:\n".to_owned();
+        for (id, fields) in tasks {
+            let comma = if fields.is_empty() { "" } else { ", " };
+            text += &format!("- {{id: {id}, prompt: do {id}, env: [TASK={id}]{comma}{fields}}}\n");
+        }
+        self.write("plan.yaml", &text);
+    }
+
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(bins::orchestrate());
+        command
+            .args(args)
+            .current_dir(self.path("work"))
+            .env("CASE", self.dir.path())
+            .env("CR_STATE_DIR", self.path("state"))
+            .env("CR_CLAUDE", self.path("agent"))
+            .env("IS_SANDBOX", "1")
+            .env("TZ", "UTC")
+            .env_remove("CR_RUN_ID")
+            .env_remove("CR_DEPTH")
+            .env_remove("CR_PERMISSION_MODE")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    pub(crate) fn run(&self, args: &[&str]) -> Ended {
+        self.command(args).output().expect("run").into()
+    }
+
+    /// Runs the plan, with pauses that no test has to wait for.
+    pub(crate) fn go(&self, args: &[&str]) -> Ended {
+        let mut all = vec!["../plan.yaml", "--backoff", "10ms"];
+        all.extend(args);
+        self.run(&all)
+    }
+
+    /// Goes on with the only run.
+    pub(crate) fn resume(&self, args: &[&str]) -> Ended {
+        let id = self.run_id();
+        let mut all = vec!["--resume-run", id.as_str()];
+        all.extend(args);
+        self.run(&all)
+    }
+
+    /// The only run's directory.
+    pub(crate) fn run_dir(&self) -> PathBuf {
+        let all = fs::read_dir(self.path("state/orchestrate")).expect("runs");
+        let mut all = all.map(|entry| entry.expect("an entry").path());
+        let one = all.next().expect("a run");
+        assert!(all.next().is_none(), "more than one run");
+        one
+    }
+
+    pub(crate) fn run_id(&self) -> String {
+        let dir = self.run_dir();
+        dir.file_name().expect("a name").to_string_lossy().into()
+    }
+
+    /// A file of the only run.
+    pub(crate) fn of_run(&self, name: &str) -> String {
+        fs::read_to_string(self.run_dir().join(name)).unwrap_or_default()
+    }
+
+    /// What the agent got the `n`th time: `prompt` or `args`.
+    pub(crate) fn seen(&self, task: &str, n: u32, what: &str) -> String {
+        self.read(&format!("seen/{task}.{n}.{what}"))
+    }
+
+    /// How often the agent was started for `task`.
+    pub(crate) fn starts(&self, task: &str) -> usize {
+        self.read(&format!("seen/{task}.starts")).lines().count()
+    }
+
+    /// The tasks whose work was done, in order.
+    pub(crate) fn done(&self) -> Vec<String> {
+        self.read("done").lines().map(str::to_owned).collect()
+    }
+}
+
+/// Waits until `path` is there.
+pub(crate) fn appears(path: &Path) {
+    let start = std::time::Instant::now();
+    while !path.exists() {
+        assert!(
+            start.elapsed().as_secs() < 60,
+            "{} is not there",
+            path.display()
+        );
+        std::thread::yield_now();
+    }
+}

@@ -1,0 +1,168 @@
+//! SIGTERM and SIGKILL at any moment: no attempt twice, nothing done by word
+//! only.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::case::{Case, appears};
+
+#[test]
+fn w6_a_run_that_is_told_to_stop_leaves_no_agent_behind() {
+    let case = Case::new();
+    case.plan(&[("a", ""), ("b", "")]);
+    case.script(
+        "a",
+        1,
+        "touch \"$CASE/here\"; rmdir \"$CASE/busy\"; exec sleep 600",
+    );
+    let child = case.command(&["../plan.yaml"]).spawn().expect("run");
+    appears(&case.path("here"));
+    kill_process(Pid::from_child(&child), Signal::TERM).expect("sent");
+    let ended = child.wait_with_output().expect("ended");
+    assert_eq!(ended.status.code(), Some(143));
+    let tag = format!("CASE={}", case.path("").display());
+    let tag = tag.trim_end_matches('/').as_bytes();
+    for entry in std::fs::read_dir("/proc").expect("proc").flatten() {
+        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+        let is_ours = environment.split(|&b| b == 0).any(|var| var == tag);
+        assert!(!is_ours, "{} is alive", entry.path().display());
+    }
+    let ended = case.resume(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert_eq!(case.done(), ["a", "b"]);
+    assert_eq!(case.starts("a"), 2);
+}
+
+#[test]
+fn w1_what_was_lost_is_not_run_again_unless_somebody_says_so() {
+    let dies = "setup: 'test -e ../died || { touch ../died; kill -9 $PPID; }'";
+    let case = Case::new();
+    case.plan(&[("a", dies), ("b", "")]);
+    let ended = case.go(&[]);
+    assert_eq!(ended.code, Some(4), "{}", ended.err);
+    assert_eq!(case.done(), ["b"]);
+    assert_eq!(case.resume(&[]).code, Some(4));
+    assert_eq!(case.of_run("task-a.status"), "lost\n");
+    let ended = case.resume(&["--rerun-lost"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert_eq!(case.done(), ["b", "a"]);
+
+    let case = Case::new();
+    case.plan(&[("a", &format!("{dies}, idempotent: true"))]);
+    assert_eq!(case.go(&[]).code, Some(0));
+    assert_eq!(case.done(), ["a"]);
+}
+
+#[test]
+fn w1_an_attempt_whose_supervisor_died_is_judged_by_what_it_left() {
+    let case = Case::new();
+    // The first gate kills whoever runs it, after the agent's work is done.
+    case.plan(&[(
+        "a",
+        "verify: 'test -e ../died || { touch ../died; kill -9 $PPID; }'",
+    )]);
+    let ended = case.go(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert_eq!((case.starts("a"), case.done().len()), (1, 1));
+}
+
+/// A sprint with a gate that fails once, a rate limit, a question and a failure.
+fn sprint() -> Case {
+    let case = Case::new();
+    case.plan(&[
+        ("a", ""),
+        (
+            "b",
+            "verify: 'test -e ../gate || { touch ../gate; exit 1; }'",
+        ),
+        ("c", ""),
+        ("d", "depends_on: [a, c]"),
+        ("e", ""),
+        ("f", ""),
+    ]);
+    let limited = r#"echo '{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1700000000}}'
+error "limit reached" ',"api_error_status":429'"#;
+    case.script("c", 1, limited);
+    let asks = r#"result '"subtype":"success","is_error":false,"result":"```json\n{\"status\":\"needs-human\",\"summary\":\"stuck\"}\n```"' 0"#;
+    case.script("e", 1, asks);
+    case
+}
+
+/// A number below `most`, from a sequence that `seed` names.
+fn random(seed: &mut u64, most: u64) -> u64 {
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    *seed % most
+}
+
+/// Runs a sprint and kills the engine `kills` times; returns how often it was
+/// alive to be killed.
+fn torment(kills: u32, seed: &mut u64) -> u32 {
+    let case = sprint();
+    let plan = ["../plan.yaml", "--backoff", "10ms", "--sprint"];
+    let mut hit = 0;
+    let mut child = case.command(&plan).spawn().expect("run");
+    for _ in 0..kills {
+        let moment = Instant::now() + Duration::from_millis(random(seed, 400));
+        while Instant::now() < moment && child.try_wait().expect("a child").is_none() {
+            std::thread::yield_now();
+        }
+        hit += u32::from(child.try_wait().expect("a child").is_none());
+        let _ = child.kill();
+        child.wait().expect("ended");
+        let begun = case.path("state/orchestrate").is_dir()
+            && std::fs::read_dir(case.path("state/orchestrate"))
+                .expect("runs")
+                .flatten()
+                .any(|run| run.path().join("run.json").exists());
+        child = if begun {
+            case.command(&["--resume-run", "2"]).spawn().expect("run")
+        } else {
+            let _ = std::fs::remove_dir_all(case.path("state"));
+            case.command(&plan).spawn().expect("run")
+        };
+    }
+    let output = child.wait_with_output().expect("ended");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{err}");
+    let ended = case.resume(&["--again", "e=go on"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    let mut done = case.done();
+    done.sort();
+    // b is done twice by its own account, and was not by its gate's.
+    assert_eq!(done, ["a", "b", "b", "c", "d", "e", "f"], "{}", ended.err);
+    assert_eq!(case.read("overlap"), "", "two agents at a time");
+    for (task, starts) in [("a", 1), ("b", 2), ("c", 2), ("d", 1), ("e", 2), ("f", 1)] {
+        assert_eq!(case.starts(task), starts, "{task}");
+        assert_eq!(case.of_run(&format!("task-{task}.status")), "completed\n");
+    }
+    let log = case.of_run("session.log");
+    for line in log.lines().filter(|line| !line.is_empty()) {
+        let parsed = serde_json::from_str::<serde_json::Value>(line);
+        assert!(parsed.is_ok() || !line.ends_with('}'), "{line}");
+    }
+    hit
+}
+
+#[test]
+fn w1_killed_at_any_moment_every_task_is_done_exactly_once() {
+    let is_full = std::env::var_os("CR_CAMPAIGN").is_some_and(|word| word == "full");
+    let wanted = if is_full { 100 } else { 10 };
+    let mut seed = 0x9e37_79b9_7f4a_7c15;
+    let mut hit = 0;
+    while hit < wanted {
+        hit += torment(5, &mut seed);
+    }
+}
+
+#[test]
+fn the_tools_are_beside_it() {
+    let help = Command::new(crate::bins::orchestrate())
+        .arg("--help")
+        .output();
+    let help = help.expect("run").stdout;
+    assert!(String::from_utf8_lossy(&help).contains("Exit status:"));
+}

@@ -1,0 +1,8 @@
+//! `cr-orchestrate` as a process, with a script as the agent.
+
+mod bins;
+mod case;
+mod crash;
+mod formats;
+mod rules;
+mod steering;

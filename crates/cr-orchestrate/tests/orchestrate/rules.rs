@@ -1,0 +1,212 @@
+//! What is done after each way to end, from the agent's line to the next attempt.
+
+use crate::case::Case;
+
+const SESSION: &str = "--resume=80f8ae6e-b027-4253-8e9c-1ffd717366a1";
+
+/// Runs one task whose first attempt does what `script` says; it must be done in
+/// the end, after two starts.
+fn second(script: &str, fields: &str, args: &[&str]) -> Case {
+    let case = Case::new();
+    case.plan(&[("a", fields)]);
+    case.script("a", 1, script);
+    let ended = case.go(args);
+    assert_eq!(ended.code, Some(0), "{script}\n{}", ended.err);
+    assert_eq!(case.starts("a"), 2, "{script}\n{}", ended.err);
+    assert_eq!(case.done(), ["a"]);
+    case
+}
+
+#[test]
+fn a_limit_of_turns_is_doubled() {
+    let script = r#"result '"subtype":"error_max_turns","is_error":true' 1"#;
+    let case = second(script, "max_turns: 10", &[]);
+    assert!(case.seen("a", 1, "args").contains("--max-turns=10"));
+    assert!(case.seen("a", 2, "args").contains("--max-turns=20"));
+}
+
+#[test]
+fn a_budget_is_raised_by_half() {
+    let script = r#"result '"subtype":"error_max_budget_usd","is_error":false,"result":""' 0"#;
+    let case = second(script, "budget_usd: 2", &[]);
+    assert!(case.seen("a", 1, "args").contains("--max-budget-usd=2"));
+    assert!(case.seen("a", 2, "args").contains("--max-budget-usd=3"));
+}
+
+#[test]
+fn an_attempt_that_took_too_long_gets_twice_the_time() {
+    let case = second("rmdir \"$CASE/busy\"; exec sleep 600", "timeout: 3", &[]);
+    let spec = case.of_run("attempts/a/2/attempt.json");
+    assert!(spec.contains(r#""timeout":6.0"#), "{spec}");
+}
+
+#[test]
+fn what_was_cut_off_is_resumed_once() {
+    for script in ["rmdir \"$CASE/busy\"; kill -9 $$", "end 0"] {
+        let case = second(script, "", &[]);
+        let args = case.seen("a", 2, "args");
+        assert!(args.contains(SESSION), "{args}");
+        let prompt = case.seen("a", 2, "prompt");
+        assert!(prompt.starts_with("Continue from where you left off."));
+    }
+    let case = Case::new();
+    case.plan(&[("a", "")]);
+    case.script("a", 1, "end 0");
+    case.script("a", 2, "end 0");
+    assert_eq!(case.go(&[]).code, Some(0));
+    assert!(case.seen("a", 2, "args").contains(SESSION));
+    assert!(!case.seen("a", 3, "args").contains(SESSION));
+    assert!(case.seen("a", 3, "prompt").starts_with("do a\n"));
+}
+
+#[test]
+fn an_error_is_context_for_the_next_attempt() {
+    let script = r#"result '"subtype":"error_during_execution","is_error":true,"errors":["the mill is broken"]' 1"#;
+    let case = second(script, "", &[]);
+    let prompt = case.seen("a", 2, "prompt");
+    assert!(prompt.starts_with("do a\n"), "{prompt}");
+    assert!(prompt.contains("the mill is broken"), "{prompt}");
+}
+
+#[test]
+fn a_gate_that_fails_feeds_its_output_back() {
+    let gate = "verify: 'test -e ../gate || { touch ../gate; echo red light; exit 3; }'";
+    let case = Case::new();
+    case.plan(&[("a", gate)]);
+    assert_eq!(case.go(&[]).code, Some(0));
+    let prompt = case.seen("a", 2, "prompt");
+    assert!(prompt.contains("ended with 3"), "{prompt}");
+    assert!(prompt.contains("red light"), "{prompt}");
+}
+
+/// As [`second`], for an attempt whose work was done and is not good enough.
+fn found_wanting(fields: &str, word: &str) {
+    let case = Case::new();
+    case.plan(&[("a", fields)]);
+    let ended = case.go(&["--retries", "1"]);
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    assert_eq!(case.starts("a"), 2);
+    let outcome = format!(r#""outcome":"{word}""#);
+    assert!(ended.out.contains(&outcome), "{}", ended.out);
+    assert_eq!(case.of_run("task-a.status"), "failed\n");
+}
+
+#[test]
+fn failed_work_is_never_marked_done() {
+    found_wanting("commit: required", "no_commit");
+    found_wanting("verify: 'false'", "verify_failed");
+    found_wanting("verify: ['true', 'exit 7']", "verify_failed");
+}
+
+#[test]
+fn waiting_for_the_service_is_not_an_attempt() {
+    let limited = r#"echo '{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1700000000}}'
+error "limit reached" ',"api_error_status":429'"#;
+    let overloaded = r#"error "API Error: 529 Overloaded" ',"api_error_status":529'"#;
+    let network = r#"error "API Error (Connection error.)""#;
+    for script in [limited, overloaded, network] {
+        let case = second(script, "", &["--retries", "0"]);
+        assert!(case.seen("a", 2, "args").contains(SESSION), "{script}");
+    }
+}
+
+#[test]
+fn a_limit_that_resets_too_late_ends_the_run_with_75() {
+    let case = Case::new();
+    case.plan(&[("a", ""), ("b", "")]);
+    let limited = r#"echo '{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":4000000000}}'
+error "limit reached" ',"api_error_status":429'"#;
+    case.script("a", 1, limited);
+    let ended = case.go(&["--max-wait", "1h"]);
+    assert_eq!(ended.code, Some(75), "{}", ended.err);
+    let resume = format!("cr-orchestrate --resume-run {}", case.run_id());
+    assert!(ended.err.contains(&resume), "{}", ended.err);
+    assert_eq!(case.starts("b"), 0, "one hold for everything");
+    assert_eq!(case.resume(&[]).code, Some(75));
+    assert_eq!(case.starts("a"), 1);
+}
+
+#[test]
+fn without_a_login_or_credit_nothing_else_is_started() {
+    let auth = r#"error "Invalid API key · Please run /login" ',"api_error_status":401'"#;
+    let billing = r#"error "Credit balance is too low" ',"api_error_status":400'"#;
+    for script in [auth, billing] {
+        let case = Case::new();
+        case.plan(&[("a", ""), ("b", "")]);
+        case.script("a", 1, script);
+        assert_eq!(case.go(&[]).code, Some(77), "{script}");
+        assert_eq!((case.starts("a"), case.starts("b")), (1, 0));
+        let ended = case.resume(&[]);
+        assert_eq!(ended.code, Some(0), "{}", ended.err);
+        assert_eq!(case.done(), ["a", "b"]);
+    }
+}
+
+#[test]
+fn a_full_context_is_handed_to_a_new_session() {
+    let script = r#"error "prompt is too long: 210000 tokens > 200000 maximum" ',"terminal_reason":"prompt_too_long","api_error_status":400'"#;
+    let case = second(script, "", &[]);
+    assert!(!case.seen("a", 2, "args").contains("--resume"));
+    let prompt = case.seen("a", 2, "prompt");
+    assert!(prompt.contains("until its context was full"), "{prompt}");
+}
+
+#[test]
+fn an_agent_that_says_failed_has_failed() {
+    let script = r#"result '"subtype":"success","is_error":false,"result":"```json\n{\"status\":\"failed\",\"summary\":\"no key\"}\n```"' 0"#;
+    let case = second(script, "", &["--sprint"]);
+    assert!(case.seen("a", 1, "prompt").contains("needs-human"));
+    assert!(case.seen("a", 2, "prompt").contains("failed: no key"));
+    // Who was not asked for a status is not held to one.
+    let case = Case::new();
+    case.plan(&[("a", "")]);
+    case.script("a", 1, script);
+    assert_eq!(case.go(&[]).code, Some(0));
+}
+
+#[test]
+fn a_question_is_queued_and_its_answer_goes_to_the_session() {
+    let case = Case::new();
+    case.plan(&[("a", ""), ("b", ""), ("c", "depends_on: a")]);
+    let script = r#"result '"subtype":"success","is_error":false,"result":"```json\n{\"status\":\"needs-human\",\"summary\":\"stuck\",\"humanNeeded\":{\"reason\":\"which port?\"}}\n```"' 0"#;
+    case.script("a", 1, script);
+    let ended = case.go(&["--sprint"]);
+    assert_eq!(ended.code, Some(4), "{}", ended.err);
+    assert_eq!(case.done(), ["b"]);
+    let report = case.of_run("report.md");
+    assert!(report.contains("it asks: which port?"), "{report}");
+    assert_eq!(case.resume(&[]).code, Some(4));
+    assert_eq!(case.starts("a"), 1);
+
+    let ended = case.resume(&["--again", "a=port 8080"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert!(case.seen("a", 2, "args").contains(SESSION));
+    assert!(
+        case.seen("a", 2, "prompt")
+            .contains("A person says: port 8080")
+    );
+    assert_eq!(case.done(), ["b", "a", "c"]);
+}
+
+#[test]
+fn w5_every_attempt_keeps_its_own_directory_and_the_costs_add_up() {
+    let case = second(r#"error "no""#, "", &[]);
+    assert!(case.of_run("attempts/a/1/stream.ndjson").contains("\"no\""));
+    let summary = case.of_run("task-a.json");
+    assert!(summary.contains(r#""cost_usd":0.02"#), "{summary}");
+    assert!(case.of_run("task-a.md").contains("## Attempt 2: success"));
+    assert!(case.of_run("task-a.ndjson").contains("\"ok\""));
+}
+
+#[test]
+fn a_failed_task_holds_up_those_that_need_it_and_no_others() {
+    let case = Case::new();
+    case.plan(&[("a", ""), ("b", "depends_on: a"), ("c", "")]);
+    case.script("a", 1, r#"error "no""#);
+    let ended = case.go(&["--retries", "0"]);
+    assert_eq!(ended.code, Some(1));
+    assert_eq!(case.done(), ["c"]);
+    let ended = case.resume(&["--again", "a"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert_eq!(case.done(), ["c", "a", "b"]);
+}

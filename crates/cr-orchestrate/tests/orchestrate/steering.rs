@@ -1,0 +1,101 @@
+//! Where a run stops, how it goes on, and who may go on with it.
+
+use crate::case::{Case, appears};
+
+fn three() -> Case {
+    let case = Case::new();
+    case.plan(&[("a", ""), ("b", ""), ("c", "")]);
+    case
+}
+
+#[test]
+fn a_run_stops_after_the_task_that_was_named() {
+    let case = three();
+    assert_eq!(case.go(&["--until", "b"]).code, Some(0));
+    assert_eq!(case.done(), ["a", "b"]);
+    assert_eq!(case.resume(&[]).code, Some(0));
+    assert_eq!(case.done(), ["a", "b", "c"]);
+    assert_eq!(case.go(&["--until", "x"]).code, Some(2));
+}
+
+#[test]
+fn a_breakpoint_stops_a_run_once() {
+    let case = Case::new();
+    case.plan(&[("a", ""), ("b", "breakpoint: true"), ("c", "")]);
+    assert_eq!(case.go(&["--break", "c"]).code, Some(4));
+    assert_eq!(case.done(), ["a"]);
+    assert_eq!(case.resume(&["--break", "c"]).code, Some(4));
+    assert_eq!(case.done(), ["a", "b"]);
+    assert_eq!(case.resume(&["--break", "c"]).code, Some(0));
+    assert_eq!(case.done(), ["a", "b", "c"]);
+}
+
+#[test]
+fn a_file_called_pause_ends_a_run_before_the_next_attempt() {
+    let case = three();
+    case.script("a", 1, "touch \"$CR_STATE_DIR\"/orchestrate/*/task-a.prompt; for d in \"$CR_STATE_DIR\"/orchestrate/*; do touch \"$d/PAUSE\"; done");
+    let ended = case.go(&[]);
+    assert_eq!(ended.code, Some(75), "{}", ended.err);
+    assert_eq!(case.done(), ["a"]);
+    assert_eq!(case.resume(&[]).code, Some(75));
+    std::fs::remove_file(case.run_dir().join("PAUSE")).expect("removed");
+    assert_eq!(case.resume(&[]).code, Some(0));
+    assert_eq!(case.done(), ["a", "b", "c"]);
+}
+
+#[test]
+fn a_halted_run_starts_nothing_after_a_failure() {
+    let case = three();
+    case.script("a", 1, r#"error "no""#);
+    assert_eq!(case.go(&["--retries", "0", "--halt"]).code, Some(1));
+    assert_eq!((case.starts("a"), case.starts("b")), (1, 0));
+}
+
+#[test]
+fn w7_a_task_that_is_done_must_not_become_another() {
+    let case = three();
+    assert_eq!(case.go(&["--until", "a"]).code, Some(0));
+    case.plan(&[("a", "max_turns: 7"), ("b", "max_turns: 8"), ("new", "")]);
+    let ended = case.resume(&["../plan.yaml"]);
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.err.contains("`a`: changed since it was done"));
+    let ended = case.resume(&["../plan.yaml", "--accept-changed"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert_eq!(case.done(), ["a", "b", "new"]);
+    assert!(case.seen("b", 1, "args").contains("--max-turns=8"));
+}
+
+#[test]
+fn status_says_where_every_task_stands() {
+    let case = three();
+    case.script("b", 1, r#"error "no""#);
+    case.go(&["--until", "b", "--retries", "0"]);
+    let ended = case.run(&["status"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    let words: Vec<&str> = ended.out.lines().skip(1).map(|line| &line[..9]).collect();
+    assert_eq!(words, ["completed", "failed   ", "pending  "]);
+    let id = case.run_id();
+    let ended = case.run(&["status", &id[..20], "--json"]);
+    assert!(
+        ended.out.contains(r#""state":"completed""#),
+        "{}",
+        ended.out
+    );
+}
+
+#[test]
+fn w2_a_second_engine_on_a_run_leaves_it_alone() {
+    let case = three();
+    case.script("a", 1, "touch \"$CASE/here\"; cat \"$CASE/gate\"");
+    let gate = case.path("gate");
+    let made = std::process::Command::new("mkfifo").arg(&gate).status();
+    assert!(made.expect("run mkfifo").success());
+    let first = case.command(&["../plan.yaml"]).spawn().expect("run");
+    appears(&case.path("here"));
+    let second = case.resume(&[]);
+    assert_eq!(second.code, Some(75), "{}", second.err);
+    std::fs::write(&gate, "").expect("opened");
+    let ended = first.wait_with_output().expect("ended");
+    assert_eq!(ended.status.code(), Some(0));
+    assert_eq!(case.done(), ["a", "b", "c"]);
+}
