@@ -41,7 +41,7 @@ _cr__orchestrate() {
 
     case "${cmd}" in
         cr__orchestrate)
-            opts="-C -m -q -h -V --resume-run --dry-run --until --break --halt --sprint --retries --max-wait --backoff --again --rerun-lost --accept-changed --cwd --model --permission-mode --max-turns --max-budget --timeout --quiet --help --version status attempt help"
+            opts="-C -m -q -h -V --resume-run --dry-run --until --break --halt --sprint --retries --max-wait --backoff --again --rerun-lost --accept-changed --cwd --model --permission-mode --max-turns --max-budget --timeout --report --quiet --help --version status attempt help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_cr_orchestrate_global_optspecs
-    string join \n resume-run= dry-run until= break= halt sprint retries= max-wait= backoff= again= rerun-lost accept-changed C/cwd= m/model= permission-mode= max-turns= max-budget= timeout= q/quiet h/help V/version
+    string join \n resume-run= dry-run until= break= halt sprint retries= max-wait= backoff= again= rerun-lost accept-changed C/cwd= m/model= permission-mode= max-turns= max-budget= timeout= report q/quiet h/help V/version
 end
 
 function __fish_cr_orchestrate_needs_command
@@ -42,6 +42,7 @@ complete -c cr-orchestrate -n "__fish_cr_orchestrate_needs_command" -l halt -d '
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_needs_command" -l sprint -d 'Ask each agent for its status as JSON, and obey it'
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_needs_command" -l rerun-lost -d 'Start again what was cut off and left no trace of its end'
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_needs_command" -l accept-changed -d 'Leave done what was done, although the plan has changed'
+complete -c cr-orchestrate -n "__fish_cr_orchestrate_needs_command" -l report -d 'Print the report at the end, instead of a line for every change'
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_needs_command" -s q -l quiet -d 'Write no sentences to standard error'
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_needs_command" -s V -l version -d 'Print version'

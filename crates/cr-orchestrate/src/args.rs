@@ -117,6 +117,10 @@ pub struct Args {
     #[command(flatten)]
     pub(crate) usual: Usual,
 
+    /// Print the report at the end, instead of a line for every change
+    #[arg(long)]
+    pub(crate) report: bool,
+
     /// Write no sentences to standard error
     #[arg(short, long)]
     pub(crate) quiet: bool,

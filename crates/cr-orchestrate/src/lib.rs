@@ -89,7 +89,8 @@ fn begin(args: &Args, place: Place, run: Run) -> anyhow::Result<Exit> {
     }
     again(args, &place, &run)?;
     place.dir.write("run.json", &serde_json::to_vec(&run)?)?;
-    let mut log = log::Log::open(place.dir.path(), &run.id, args.quiet)?;
+    let mut log = log::Log::open(place.dir.path(), &run.id)?;
+    log.silence(args.quiet, args.report);
     let words = if args.resume_run.is_some() {
         "resumed"
     } else {
@@ -110,7 +111,15 @@ fn begin(args: &Args, place: Place, run: Run) -> anyhow::Result<Exit> {
         watch,
         wishes,
     };
-    engine.go()
+    let exit = engine.go()?;
+    if args.report {
+        let path = engine.place.dir.path().join("report.md");
+        let text = std::fs::read(&path).with_context(|| path.display().to_string())?;
+        let mut out = cr_io::Out::new(io::stdout());
+        out.part(&text)?;
+        out.flush()?;
+    }
+    Ok(exit)
 }
 
 fn defaults(args: &Args) -> anyhow::Result<Defaults> {

@@ -50,7 +50,7 @@ struct Line<'a, T> {
 }
 
 impl Log {
-    pub(crate) fn open(dir: &Path, run_id: &str, is_quiet: bool) -> anyhow::Result<Self> {
+    pub(crate) fn open(dir: &Path, run_id: &str) -> anyhow::Result<Self> {
         let path = dir.join("session.log");
         let shown = || path.display().to_string();
         let mut file = OpenOptions::new()
@@ -71,9 +71,15 @@ impl Log {
         Ok(Self {
             file,
             run_id: run_id.to_owned(),
-            is_quiet,
+            is_quiet: false,
             is_read: true,
         })
+    }
+
+    /// Tells nobody: no sentences, no lines on standard output.
+    pub(crate) fn silence(&mut self, sentences: bool, lines: bool) {
+        self.is_quiet |= sentences;
+        self.is_read &= !lines;
     }
 
     /// A change of a task.

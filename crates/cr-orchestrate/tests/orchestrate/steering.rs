@@ -99,3 +99,35 @@ fn w2_a_second_engine_on_a_run_leaves_it_alone() {
     assert_eq!(ended.status.code(), Some(0));
     assert_eq!(case.done(), ["a", "b", "c"]);
 }
+
+#[test]
+fn the_example_of_a_sprint_runs_as_it_is() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts");
+    let case = Case::new();
+    let path = |dir: &std::path::Path| dir.to_string_lossy().into_owned();
+    let bins = crate::bins::orchestrate().parent().expect("a directory");
+    let path = format!("{}:{}", path(bins), std::env::var("PATH").expect("a path"));
+    let sprint = |args: &[&str]| {
+        let command = case.command(&[]);
+        let mut script = std::process::Command::new(root.join("sprint-loop"));
+        script.args(args).current_dir(case.path("work"));
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => script.env(name, value),
+                None => script.env_remove(name),
+            };
+        }
+        let output = script.env("PATH", &path).env("TASK", "step").output();
+        output.expect("run")
+    };
+    let plan = root.join("examples/sprint/SPRINT.yaml");
+    let output = sprint(&[plan.to_str().expect("text")]);
+    let report = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(report.starts_with("# Run "), "{report}");
+    assert_eq!(report.matches("- step-").count(), 3, "{report}");
+    let plan = root.join("examples/sprint/plan.yaml");
+    let output = sprint(&["--dry-run", plan.to_str().expect("text")]);
+    assert_eq!(output.stdout.split(|&b| b == b'\n').count(), 4);
+    assert_eq!(sprint(&[]).status.code(), Some(2));
+}
