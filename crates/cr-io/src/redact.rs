@@ -48,13 +48,16 @@ struct Shape {
     /// Whether the start stays readable.
     keeps_start: bool,
     /// How much of what follows the start belongs to it, if it is one at all.
-    length: fn(&[u8]) -> Option<usize>,
+    length: Length,
 }
+
+/// The length of a secret, or of what holds none that starts in it.
+type Length = fn(&[u8]) -> Result<usize, usize>;
 
 #[rustfmt::skip]
 static SHAPES: [Shape; 17] = [
     shape("anthropic-key",  "sk-ant-",     |rest| run(rest, SHORTEST, is_dashed)),
-    shape("api-key",        "sk-",         |rest| run(rest, 20, is_dashed).filter(|&n| has_digit(&rest[..n]))),
+    shape("api-key",        "sk-",         |rest| with_digit(rest, run(rest, 20, is_dashed)?)),
     shape("github-token",   "ghp_",        |rest| run(rest, 20, is_word)),
     shape("github-token",   "gho_",        |rest| run(rest, 20, is_word)),
     shape("github-token",   "ghu_",        |rest| run(rest, 20, is_word)),
@@ -171,8 +174,20 @@ impl Redactor {
             found.extend(starts.map(|at| (at..at + length, &*value.name)));
         }
         for (finder, shape) in &self.shapes {
-            let starts = finder.find_iter(text);
-            found.extend(starts.filter_map(|at| Some((shape.range(text, at)?, shape.kind))));
+            // Text may be all starts and no end: none is looked at twice.
+            let mut seen = 0;
+            for at in finder.find_iter(text) {
+                if at < seen || !can_start(&text[..at]) {
+                    continue;
+                }
+                match shape.range(text, at) {
+                    Ok(range) => {
+                        seen = range.end;
+                        found.push((range, shape.kind));
+                    }
+                    Err(end) => seen = end,
+                }
+            }
         }
         found.sort_by_key(|(range, _)| (range.start, usize::MAX - range.end));
         // The longest of those that start first wins; what reaches beyond it
@@ -198,23 +213,34 @@ impl Value {
 }
 
 impl Shape {
-    /// The secret that starts at `at`, if what is there is one.
-    fn range(&self, text: &[u8], at: usize) -> Option<Range<usize>> {
-        // `task-` and `monkey_ghp_` end in a start and begin nothing.
-        if at > 0 && text[at - 1].is_ascii_alphanumeric() {
-            return None;
-        }
+    /// The secret that starts at `at`, or up to where none does.
+    fn range(&self, text: &[u8], at: usize) -> Result<Range<usize>, usize> {
         let rest = at + self.start.len();
-        let end = rest + (self.length)(&text[rest..])?;
-        Some(if self.keeps_start { rest } else { at }..end)
+        match (self.length)(&text[rest..]) {
+            Ok(length) if self.keeps_start => Ok(rest..rest + length),
+            Ok(length) => Ok(at..rest + length),
+            Err(length) => Err(rest + length),
+        }
     }
 }
 
-const fn shape(
-    kind: &'static str,
-    start: &'static str,
-    length: fn(&[u8]) -> Option<usize>,
-) -> Shape {
+/// Whether a secret can start after `before`: `task-` ends in a start and begins
+/// nothing. What ends an escape in a JSON string is no letter.
+fn can_start(before: &[u8]) -> bool {
+    !before.last().is_some_and(u8::is_ascii_alphanumeric) || ends_in_escape(before)
+}
+
+/// Whether `text` ends in `\n` or `\u000a`, as they stand in a JSON string.
+fn ends_in_escape(text: &[u8]) -> bool {
+    let short = matches!(text, [.., b'\\', b'b' | b'f' | b'n' | b'r' | b't']);
+    let long = match text {
+        [.., b'\\', b'u', a, b, c, d] => [a, b, c, d].iter().all(|b| b.is_ascii_hexdigit()),
+        _ => false,
+    };
+    short || long
+}
+
+const fn shape(kind: &'static str, start: &'static str, length: Length) -> Shape {
     Shape {
         kind,
         start,
@@ -223,11 +249,7 @@ const fn shape(
     }
 }
 
-const fn kept(
-    kind: &'static str,
-    start: &'static str,
-    length: fn(&[u8]) -> Option<usize>,
-) -> Shape {
+const fn kept(kind: &'static str, start: &'static str, length: Length) -> Shape {
     Shape {
         kind,
         start,
@@ -237,9 +259,22 @@ const fn kept(
 }
 
 /// How many bytes of `rest` are of one kind, if they are at least `least`.
-fn run(rest: &[u8], least: usize, is: fn(u8) -> bool) -> Option<usize> {
+fn run(rest: &[u8], least: usize, is: fn(u8) -> bool) -> Result<usize, usize> {
     let length = rest.iter().take_while(|&&b| is(b)).count();
-    (length >= least).then_some(length)
+    if length >= least {
+        Ok(length)
+    } else {
+        Err(length)
+    }
+}
+
+/// `length`, if there is a digit in so much of `rest`: without one it is words.
+fn with_digit(rest: &[u8], length: usize) -> Result<usize, usize> {
+    if rest[..length].iter().any(u8::is_ascii_digit) {
+        Ok(length)
+    } else {
+        Err(length)
+    }
 }
 
 fn is_word(byte: u8) -> bool {
@@ -250,67 +285,69 @@ fn is_dashed(byte: u8) -> bool {
     is_word(byte) || byte == b'-'
 }
 
-fn has_digit(bytes: &[u8]) -> bool {
-    bytes.iter().any(u8::is_ascii_digit)
+fn aws(rest: &[u8]) -> Result<usize, usize> {
+    let length = run(rest, 16, |b| b.is_ascii_alphanumeric())?;
+    let upper = run(rest, 16, |b| b.is_ascii_uppercase() || b.is_ascii_digit());
+    if length == 16 { upper } else { Err(length) }
 }
 
-fn aws(rest: &[u8]) -> Option<usize> {
-    let length = rest
-        .iter()
-        .take_while(|b| b.is_ascii_alphanumeric())
-        .count();
-    let upper = rest
-        .iter()
-        .take_while(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
-    (length == 16 && upper.count() == 16).then_some(length)
+fn slack(rest: &[u8]) -> Result<usize, usize> {
+    match rest {
+        [
+            b'a' | b'b' | b'e' | b'o' | b'p' | b'r' | b's',
+            b'-',
+            token @ ..,
+        ] => {
+            let is = |b: u8| b.is_ascii_alphanumeric() || b == b'-';
+            run(token, 10, is).map(|length| 2 + length)
+        }
+        _ => Err(0),
+    }
 }
 
-fn slack(rest: &[u8]) -> Option<usize> {
-    let (&letter, after) = rest.split_first()?;
-    let dash = after.strip_prefix(b"-")?;
-    let token = run(dash, 10, |b| b.is_ascii_alphanumeric() || b == b'-')?;
-    b"abeoprs".contains(&letter).then_some(2 + token)
-}
-
-fn bearer(rest: &[u8]) -> Option<usize> {
+fn bearer(rest: &[u8]) -> Result<usize, usize> {
     let token = run(rest, 16, |b| is_dashed(b) || b".~+/=".contains(&b))?;
-    has_digit(&rest[..token]).then_some(token)
+    with_digit(rest, token)
 }
 
-fn jwt(rest: &[u8]) -> Option<usize> {
+fn jwt(rest: &[u8]) -> Result<usize, usize> {
     let head = run(rest, SHORTEST, is_dashed)?;
-    let body = rest[head..].strip_prefix(b".")?;
-    let claims = run(body, SHORTEST, is_dashed)?;
-    let signature = body[claims..].strip_prefix(b".")?;
-    Some(head + 1 + claims + 1 + run(signature, 0, is_dashed)?)
+    // What starts later in the head goes on like this, too.
+    let body = rest[head..].strip_prefix(b".").ok_or(head)?;
+    let claims = run(body, SHORTEST, is_dashed).map_err(|_| head)?;
+    let signature = body[claims..].strip_prefix(b".").ok_or(head)?;
+    Ok(head + 1 + claims + 1 + run(signature, 0, is_dashed)?)
 }
 
 /// A whole key, up to its end or, where that is missing, to the text's.
-fn private_key(rest: &[u8]) -> Option<usize> {
+fn private_key(rest: &[u8]) -> Result<usize, usize> {
     const MARK: &[u8] = b"PRIVATE KEY";
     const DASHES: &[u8] = b"-----";
     let label = run(rest, 0, |b| {
         b.is_ascii_uppercase() || b.is_ascii_digit() || b == b' '
     })?;
     if !rest[..label].ends_with(MARK) || !rest[label..].starts_with(DASHES) {
-        return None;
+        return Err(label);
     }
     let end = memchr::memmem::find(rest, b"-----END ");
     let closed = end.and_then(|end| {
         let after = end + DASHES.len();
         memchr::memmem::find(&rest[after..], DASHES).map(|at| after + at + DASHES.len())
     });
-    Some(closed.unwrap_or(rest.len()))
+    Ok(closed.unwrap_or(rest.len()))
 }
 
 /// `value` as it stands inside a JSON string.
 fn escape(value: &str) -> String {
     let mut escaped = String::with_capacity(value.len());
     for c in value.chars() {
-        if matches!(c, '"' | '\\') {
-            escaped.push('\\');
+        match c {
+            '"' | '\\' => escaped.extend(['\\', c]),
+            '\n' => escaped.push_str("\\n"),
+            '\r' => escaped.push_str("\\r"),
+            '\t' => escaped.push_str("\\t"),
+            c => escaped.push(c),
         }
-        escaped.push(c);
     }
     escaped
 }
@@ -355,6 +392,38 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn a_secret_after_an_escape_is_masked() {
+        #[rustfmt::skip]
+        let cases = [
+            (r#"{"x":"a\nsk-ant-api03-0123"}"#, r#"{"x":"a\n[REDACTED:anthropic-key]"}"#),
+            (r"\tAKIAIOSFODNN7EXAMPLE\r\nBearer abcdef0123456789xyz", r"\t[REDACTED:aws-key]\r\nBearer [REDACTED:bearer]"),
+            (r"\u000aghp_0123456789abcdefghij", r"\u000a[REDACTED:github-token]"),
+            (r"task-0123456789abcdefghij bash_u000ask-ant-0123", r"task-0123456789abcdefghij bash_u000ask-ant-0123"),
+        ];
+        let redactor = Redactor::from_vars([]);
+        for (text, masked) in cases {
+            assert_eq!(redactor.redact(text), masked);
+        }
+    }
+
+    #[test]
+    fn text_that_is_all_starts_is_read_once() {
+        // Looked at from each start, a megabyte of them would take hours.
+        let redactor = Redactor::from_vars([]);
+        for start in [
+            "sk-",
+            "eyJ-",
+            "-----BEGIN PRIVATE KEY-----",
+            "xoxb-",
+            "AIza-",
+        ] {
+            redactor.redact(&start.repeat((1 << 20) / start.len()));
+        }
+        let head = "eyJ-".repeat(1 << 18) + ".short";
+        assert_eq!(redactor.redact(&head), head);
     }
 
     #[test]
