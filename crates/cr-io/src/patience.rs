@@ -89,11 +89,12 @@ impl Patience {
                 return Err(io::ErrorKind::BrokenPipe.into());
             }
             self.take_signals()?;
-            if !input.is_empty() {
-                return Ok(Wake::Input);
-            }
+            // Asked first: a source that never pauses must not keep us alive.
             if self.deadline.is_some_and(|at| at <= Instant::now()) {
                 return Ok(Wake::TooLong);
+            }
+            if !input.is_empty() {
+                return Ok(Wake::Input);
             }
         }
     }
@@ -119,4 +120,21 @@ fn ignored_signals() -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
         .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn f5_a_source_that_never_pauses_is_left_when_its_time_is_over() {
+        let (input, mut source) = UnixStream::pair().expect("a pair");
+        source.write_all(b"more").expect("write");
+        let mut patience = Patience::new().expect("take the signals");
+        assert_eq!(patience.wait(&input, &input).expect("wait"), Wake::Input);
+        patience.deadline = Some(Instant::now());
+        assert_eq!(patience.wait(&input, &input).expect("wait"), Wake::TooLong);
+    }
 }
