@@ -21,13 +21,22 @@ use crate::stats::{Fate, Stats};
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let inputs = inputs(&args.files)?;
     let many = inputs.len() > 1;
-    for input in inputs {
+    let mut ended = Exit::Ok;
+    for (i, input) in inputs.iter().enumerate() {
         let name = input.name().map(|path| path.display().to_string());
-        let stream = input.open()?;
-        let live = stream.is_live();
+        let stream = match input.open() {
+            // One file of a thousand is no reason to leave the others.
+            Err(err) if many => {
+                cr_io::note("cr-filter", io::stderr(), &err);
+                ended = Exit::NoInput;
+                continue;
+            }
+            stream => stream?,
+        };
         let source = Source {
             name: name.filter(|_| many),
-            live,
+            live: stream.is_live(),
+            follows: i > 0,
         };
         let exit = run_on(
             args,
@@ -40,7 +49,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             return Ok(exit);
         }
     }
-    Ok(Exit::Ok)
+    Ok(ended)
 }
 
 /// What is known of an input beside its bytes.
@@ -50,6 +59,8 @@ pub struct Source {
     pub name: Option<String>,
     /// Whether lines arrive as they happen.
     pub live: bool,
+    /// Whether it comes after another one, whose text it must not replace.
+    pub follows: bool,
 }
 
 /// Filters one stream; text that goes beside it is written to `notes`.
@@ -70,7 +81,9 @@ pub fn run_on(
     let read = filter.all(&mut lines);
     let ended = filter.end();
     if args.stats {
-        let line = format!("cr-filter: {}\n", filter.stats);
+        let name = source.name.as_deref().map(cr_io::sanitized);
+        let place = name.map_or_else(String::new, |name| format!("{name}: "));
+        let line = format!("cr-filter: {place}{}\n", filter.stats);
         let _ = filter.notes.write_all(line.as_bytes());
     }
     read.and(ended)?;
@@ -104,7 +117,7 @@ impl<'a, W: Write> Filter<'a, W> {
         out: Out<W>,
         notes: &'a mut dyn Write,
     ) -> anyhow::Result<Self> {
-        let sink = Sink::new(args.tee.as_deref())?;
+        let sink = Sink::new(args.tee.as_deref(), source.follows)?;
         let redactor = if args.no_redact {
             Redactor::none()
         } else {

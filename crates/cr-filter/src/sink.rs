@@ -1,6 +1,6 @@
 //! Where the text goes: standard output, or beside the stream.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 
@@ -19,13 +19,18 @@ pub(crate) enum Sink {
 }
 
 impl Sink {
-    /// The sink that `--tee` asks for.
-    pub(crate) fn new(tee: Option<&Path>) -> anyhow::Result<Self> {
+    /// The sink that `--tee` asks for; what a file already holds of the input
+    /// before is kept where this one `follows`.
+    pub(crate) fn new(tee: Option<&Path>, follows: bool) -> anyhow::Result<Self> {
         match tee {
             None => Ok(Self::Main),
             Some(path) if path.as_os_str() == "-" => Ok(Self::Notes(Vec::new())),
             Some(path) => {
-                let file = File::create(path)
+                let mut options = OpenOptions::new();
+                let options = options.create(true).append(follows).write(true);
+                let file = options
+                    .truncate(!follows)
+                    .open(path)
                     .with_context(|| path.display().to_string())
                     .context(Exit::Io)?;
                 Ok(Self::File(Out::named(file, "the text of --tee")))

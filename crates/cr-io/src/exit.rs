@@ -84,11 +84,16 @@ pub fn report(tool: &str, result: anyhow::Result<Exit>) -> ExitCode {
     };
     let exit = exit_of(&err);
     if exit != Exit::Gone {
-        // One write, so that two tools on one stderr keep their lines whole;
-        // a closed stderr must not turn into a panic.
-        let _ = io::stderr().write_all(format!("{tool}: {}\n", message(&err)).as_bytes());
+        note(tool, io::stderr(), &err);
     }
     exit.into()
+}
+
+/// Says on `to` what went wrong. One write, so that two tools on one standard
+/// error keep their lines whole; a note that nobody can read is no reason to
+/// stop.
+pub fn note(tool: &str, mut to: impl Write, err: &anyhow::Error) {
+    let _ = to.write_all(format!("{tool}: {}\n", message(err)).as_bytes());
 }
 
 /// The code that `err` asks for.

@@ -14,7 +14,7 @@ mod scan;
 mod text;
 
 pub use duration::{parse_duration, show_duration};
-pub use exit::{Exit, exit_of, message, report};
+pub use exit::{Exit, exit_of, message, note, report};
 pub use input::{Input, Watched, inputs, read_failure};
 pub use lines::{Line, Lines, MAX_LINE};
 pub use out::Out;

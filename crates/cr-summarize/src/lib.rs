@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use cr_io::{Exit, Input, Out, Redactor, message, read_failure};
+use cr_io::{Exit, Input, Out, Redactor, read_failure};
 use cr_run::RunDir;
 
 mod about;
@@ -158,9 +158,8 @@ pub fn run(args: &Args, out: impl Write, mut notes: impl Write) -> anyhow::Resul
     Ok(exit)
 }
 
-/// A note that nobody can read is no reason to stop.
-fn note(mut notes: impl Write, err: &anyhow::Error) {
-    let _ = notes.write_all(format!("cr-summarize: {}\n", message(err)).as_bytes());
+fn note(notes: impl Write, err: &anyhow::Error) {
+    cr_io::note("cr-summarize", notes, err);
 }
 
 struct Report<'a, W> {

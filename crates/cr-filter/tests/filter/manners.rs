@@ -190,3 +190,28 @@ fn several_files_are_told_apart() {
             "==> {path}/a.ndjson <==\nRead: a.ndjson\n==> {path}/b.jsonl <==\nRead: b.jsonl\n"
         ));
 }
+
+#[test]
+fn what_cannot_be_opened_does_not_keep_the_others_from_being_read() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| dir.path().join(name).to_string_lossy().into_owned();
+    for name in ["a", "b"] {
+        let line = call("Read", &format!(r#"{{"file_path":"{name}"}}"#));
+        std::fs::write(path(name), line).expect("write");
+    }
+    let (a, b, text) = (path("a"), path("b"), path("text"));
+    let tee = format!("--tee={text}");
+    cr_filter(&["--time", "none", "--stats", &tee, &a, "/nonexistent", &b])
+        .assert()
+        .code(66)
+        .stderr(format!(
+            "cr-filter: {a}: 1 lines: 1 shown, 0 dropped, 0 bad_json, 0 oversize, 0 blank\n\
+             cr-filter: /nonexistent: No such file or directory (os error 2)\n\
+             cr-filter: {b}: 1 lines: 1 shown, 0 dropped, 0 bad_json, 0 oversize, 0 blank\n"
+        ));
+    let text = std::fs::read_to_string(text).expect("the text of both");
+    assert_eq!(
+        text,
+        format!("==> {a} <==\nRead: a\n==> {b} <==\nRead: b\n")
+    );
+}
