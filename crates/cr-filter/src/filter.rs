@@ -17,6 +17,9 @@ use crate::rows::Rows;
 use crate::sink::Sink;
 use crate::stats::{Fate, Stats};
 
+/// Bytes of a long line that are masked at a time.
+const MASKED: usize = 1 << 20;
+
 /// Runs the tool on the process's own streams.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let inputs = inputs(&args.files)?;
@@ -95,6 +98,8 @@ struct Filter<'a, W> {
     source: &'a Source,
     out: Out<W>,
     sink: Sink,
+    /// Masks the stream that is passed on, where that is asked for.
+    mask: Option<Redactor>,
     notes: &'a mut dyn Write,
     printer: Printer,
     documents: Documents,
@@ -142,6 +147,7 @@ impl<'a, W: Write> Filter<'a, W> {
             source,
             out,
             sink,
+            mask: args.redact_stream.then(Redactor::from_env),
             notes,
             printer,
             documents: Documents::new(MAX_LINE),
@@ -169,7 +175,7 @@ impl<'a, W: Write> Filter<'a, W> {
     fn all(&mut self, lines: &mut Lines<impl Read>) -> anyhow::Result<()> {
         loop {
             // By far the most lines of a stream with partial messages.
-            if !self.sink.is_tee() {
+            if !self.sink.is_tee() && self.documents.is_lines() {
                 self.stats
                     .pass_over(lines.skip(br#"{"type":"stream_event""#));
             }
@@ -219,23 +225,45 @@ impl<'a, W: Write> Filter<'a, W> {
                 None => {}
             }
         }
+        self.pass_long(lines)?;
+        if dropped {
+            return Ok(Fate::Dropped);
+        }
+        let mut events = Vec::new();
+        self.documents
+            .oversize(&mut |event| events.push(event.to_vec()));
+        self.events(&events, number)?;
+        Ok(Fate::Oversize)
+    }
+
+    /// Passes a line on that is too long to be held.
+    fn pass_long(&mut self, lines: &mut Lines<impl Read>) -> anyhow::Result<()> {
         let mut passed = Ok(());
+        let mut held = Vec::new();
         let tee = self.sink.is_tee();
         let (sink, out, notes) = (&mut self.sink, &mut self.out, &mut self.notes);
+        let mask = self.mask.as_ref();
         let ended = lines.pass(|part| {
-            if tee && passed.is_ok() {
-                passed = sink.flush(notes).and_then(|()| out.part(part));
+            if !tee || passed.is_err() {
+                return;
             }
+            passed = sink.flush(notes).and_then(|()| match mask {
+                None => out.part(part),
+                Some(mask) => part.chunks(MASKED).try_for_each(|part| {
+                    held.extend_from_slice(part);
+                    out.part(&mask.redact_some(&mut held))
+                }),
+            });
         });
         passed?;
-        if ended.map_err(read_failure)? && tee {
-            self.out.part(b"\n")?;
+        let ended = ended.map_err(read_failure)?;
+        if let Some(mask) = mask {
+            out.part(&mask.redact_bytes(&held))?;
         }
-        Ok(if dropped {
-            Fate::Dropped
-        } else {
-            Fate::Oversize
-        })
+        if ended && tee {
+            out.part(b"\n")?;
+        }
+        Ok(())
     }
 
     /// Says what there is to say of a line. Of a dropped one it is not known
@@ -290,6 +318,10 @@ impl<'a, W: Write> Filter<'a, W> {
     /// Whether a line with this head, which may be all of it, has nothing for
     /// us: then it is never parsed.
     fn is_dropped(&mut self, head: &[u8]) -> bool {
+        // In a document that is spread over lines it is a part of the whole.
+        if !self.documents.is_lines() {
+            return false;
+        }
         let text = self.args.format != Format::Json;
         match Kind::of_head(head) {
             Some(Kind::StreamEvent) => true,
@@ -302,14 +334,10 @@ impl<'a, W: Write> Filter<'a, W> {
     /// Passes a line of the stream on, after its text.
     fn pass(&mut self, line: &[u8], newline: &[u8]) -> anyhow::Result<()> {
         self.sink.flush(self.notes)?;
-        if self.args.redact_stream {
-            // Keys are plain ASCII, so masking them leaves JSON what it was.
-            let text = String::from_utf8_lossy(line);
-            let masked = self.printer.redactor.redact(&text);
-            let same = *masked == *text;
-            self.out.part(if same { line } else { masked.as_bytes() })?;
-        } else {
-            self.out.part(line)?;
+        match &self.mask {
+            // What masks a key is plain ASCII and leaves JSON what it was.
+            Some(mask) => self.out.part(&mask.redact_bytes(line))?,
+            None => self.out.part(line)?,
         }
         self.out.part(newline)
     }

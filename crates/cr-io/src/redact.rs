@@ -12,6 +12,9 @@ use memchr::memmem::Finder;
 /// A value shorter than this is a word and not a secret.
 const SHORTEST: usize = 8;
 
+/// No secret is longer than this.
+const LONGEST: usize = 64 << 10;
+
 /// Words in the name of a variable that make its value a secret.
 const NAMES: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"];
 
@@ -156,6 +159,23 @@ impl Redactor {
         }
         masked.extend_from_slice(&bytes[at..]);
         Cow::Owned(masked)
+    }
+
+    /// [`Redactor::redact_bytes`] for text that comes in pieces: takes from
+    /// `held` what no later byte can change, and masks it.
+    pub fn redact_some(&self, held: &mut Vec<u8>) -> Vec<u8> {
+        let settled = held.len().saturating_sub(LONGEST);
+        let mut found = self.find(held).into_iter().map(|(range, _)| range);
+        let across = found.find(|range| range.contains(&settled));
+        let end = match across {
+            // It has all of `held`, and is not going to end.
+            Some(range) if range.start == 0 && settled > LONGEST => range.end,
+            Some(range) => range.start,
+            None => settled,
+        };
+        let masked = self.redact_bytes(&held[..end]).into_owned();
+        held.drain(..end);
+        masked
     }
 
     /// Where the secrets are, in order and without overlap.
@@ -406,6 +426,24 @@ mod tests {
         let redactor = Redactor::from_vars([]);
         for (text, masked) in cases {
             assert_eq!(redactor.redact(text), masked);
+        }
+    }
+
+    #[test]
+    fn a_secret_is_masked_wherever_the_text_is_cut() {
+        let key = "-----BEGIN PRIVATE KEY-----\nMIIB".to_owned() + &"x".repeat(3000);
+        let key = key + "\n-----END PRIVATE KEY-----";
+        let text = format!(" AKIAIOSFODNN7EXAMPLE {key} {}", "y z".repeat(100)).repeat(80);
+        let redactor = Redactor::from_vars([]);
+        let whole = redactor.redact_bytes(text.as_bytes());
+        for piece in [9999, LONGEST - 1, LONGEST, 3 * LONGEST, text.len()] {
+            let (mut held, mut masked) = (Vec::new(), Vec::new());
+            for piece in text.as_bytes().chunks(piece) {
+                held.extend_from_slice(piece);
+                masked.extend(redactor.redact_some(&mut held));
+            }
+            masked.extend_from_slice(&redactor.redact_bytes(&held));
+            assert!(masked == *whole, "{piece}");
         }
     }
 

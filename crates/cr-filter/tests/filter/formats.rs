@@ -232,3 +232,43 @@ fn lines_of_our_own_are_told_too() {
 ";
     assert_eq!(shown(&[], input), expected);
 }
+
+#[test]
+fn the_stream_is_masked_also_where_the_text_is_not() {
+    let key = "AKIAIOSFODNN7EXAMPLE";
+    let line = assistant(&format!(
+        r#"{{"type":"text","text":"the key of the bucket is\n{key}"}}"#
+    ));
+    let run = cr_filter(&["--tee", "--no-redact", "--redact-stream"])
+        .write_stdin(format!("{line}\n"))
+        .output()
+        .expect("run cr-filter");
+    let text = |bytes| String::from_utf8(bytes).expect("text is UTF-8");
+    assert!(text(run.stderr).contains(key));
+    assert_eq!(
+        text(run.stdout),
+        line.replace(key, "[REDACTED:aws-key]") + "\n"
+    );
+}
+
+#[test]
+fn a_line_too_long_to_be_held_is_masked_as_well() {
+    let (long, key) = ("x".repeat(65 << 20), "AKIAIOSFODNN7EXAMPLE");
+    let line = assistant(&format!(r#"{{"type":"text","text":"{key} {long} {key}"}}"#));
+    let run = cr_filter(&["--tee", "--redact-stream"])
+        .write_stdin(line)
+        .output()
+        .expect("run cr-filter");
+    let found = |what: &str| memchr::memmem::find_iter(&run.stdout, what).count();
+    assert_eq!((found(key), found("[REDACTED:aws-key]")), (0, 2));
+}
+
+#[test]
+fn an_array_with_an_event_a_line_is_read_as_a_whole() {
+    let text = assistant(r#"{"type":"text","text":"words that are long enough"}"#);
+    let input = format!("[\n{text},\n{{\"type\":\"stream_event\"}},\n{{\"type\":\"new\"}}\n]\n");
+    assert_eq!(
+        shown(&[], &input),
+        "[00:23:01] Text: words that are long enough\n"
+    );
+}
