@@ -122,9 +122,10 @@ impl Narrator {
         let depth = self.threads.depth(event);
         if depth == 0 && !message.is_synthetic() {
             self.remember(message);
+            self.told = false;
         }
         if message.is_synthetic() && event.line.get("error").is_some() {
-            self.failure(event, message);
+            self.failure(event, message, depth);
             return;
         }
         match &message.content {
@@ -156,15 +157,16 @@ impl Narrator {
     }
 
     /// An error of the API, which the CLI dresses up as an answer.
-    fn failure(&mut self, event: &Event<'_>, message: &Message<'_>) {
+    fn failure(&mut self, event: &Event<'_>, message: &Message<'_>, depth: usize) {
         let words = message.blocks().iter().find_map(|block| match block {
             Block::Text(text) => Some(text.prefix(DECODED)),
             _ => None,
         });
         let error = event.line.string("error").unwrap_or_default();
         self.chatter = None;
-        self.notes
-            .push(Note::new("Error", words.unwrap_or(error)).key(Tone::Error));
+        self.told |= depth == 0;
+        let note = Note::new("Error", words.unwrap_or(error)).key(Tone::Error);
+        self.notes.push(note.under(depth));
     }
 
     fn block(&mut self, block: &Block<'_>, depth: usize) {

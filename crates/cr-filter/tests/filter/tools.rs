@@ -137,3 +137,26 @@ fn midnight_is_00() {
         "Bash: ls\n"
     );
 }
+
+#[test]
+fn an_error_of_the_api_is_told_once() {
+    let failure = |parent: &str, words: &str| {
+        format!(
+            r#"{{"type":"assistant","error":"rate_limit","parent_tool_use_id":{parent},"message":{{"id":"e","model":"<synthetic>","content":[{{"type":"text","text":"{words}"}}]}}}}"#
+        )
+    };
+    let end = r#"{"type":"result","subtype":"success","is_error":true,"terminal_reason":"api_error","result":"API Error: 429"}"#;
+    let told = shown(
+        &["--time", "none"],
+        &format!("{}\n{end}\n", failure("null", "API Error: 429")),
+    );
+    assert_eq!(told, "Error: API Error: 429\nFailed: api_error\n");
+    let other = shown(
+        &["--time", "none"],
+        &format!("{}\n{end}\n", failure(r#""t1""#, "API Error: 500")),
+    );
+    assert_eq!(
+        other,
+        "  Error: API Error: 500\nFailed: api_error: API Error: 429\n"
+    );
+}
