@@ -43,6 +43,9 @@ impl Printer {
         if self.colour {
             colour(&mut line, colon, note.tone);
         }
+        if self.github {
+            line = without_commands(line);
+        }
         if annotation.is_empty() {
             return line;
         }
@@ -50,6 +53,17 @@ impl Printer {
         // percent sign would begin an escape.
         format!("{annotation}{}", line.replace('%', "%25"))
     }
+}
+
+/// `line` without what a workflow's log would obey: `::command::` at its start,
+/// where the name of a tool may stand, and `##[command]` anywhere.
+fn without_commands(line: String) -> String {
+    let begins = line.trim_start().starts_with("::");
+    if !begins && !line.contains("##[") {
+        return line;
+    }
+    let start = if begins { "\\" } else { "" };
+    format!("{start}{}", line.replace("##[", "##\\["))
 }
 
 /// Colours the label of `line`, which ends at `colon`.

@@ -272,3 +272,16 @@ fn an_array_with_an_event_a_line_is_read_as_a_whole() {
         "[00:23:01] Text: words that are long enough\n"
     );
 }
+
+#[test]
+fn t1_nothing_an_agent_wrote_is_a_command_to_a_workflow() {
+    let input = format!(
+        "{}\n{}\n",
+        call("::stop-commands::x", "{}"),
+        call("Bash", r###"{"command":"echo ##[add-matcher]m.json"}"###)
+    );
+    assert_eq!(
+        shown(&["--format", "github", "--time", "none"], &input),
+        "\\::stop-commands::x: {}\nBash: echo ##\\[add-matcher]m.json\n"
+    );
+}
