@@ -5,6 +5,8 @@ use cr_event::{Raw, TurnEnd};
 /// The evidence.
 #[derive(Debug, Default)]
 pub(crate) struct Cost {
+    /// What the sessions before this one cost.
+    before: Option<f64>,
     /// Sum of what each result adds to the one before.
     added: Option<f64>,
     /// The running total of the last result.
@@ -14,6 +16,19 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
+    /// Another session begins, and with it another running total.
+    pub(crate) fn next_session(&mut self) {
+        self.before = self.results();
+        (self.added, self.total) = (None, None);
+    }
+
+    /// What the results say.
+    fn results(&self) -> Option<f64> {
+        let session = self.added.or(self.total);
+        let sum = |before| before + session.unwrap_or(0.0);
+        self.before.map(sum).or(session)
+    }
+
     /// Notes a result; returns what its turn cost.
     pub(crate) fn result(&mut self, end: &TurnEnd<'_>) -> Option<f64> {
         let total = end.total_cost_usd().and_then(money);
@@ -47,7 +62,7 @@ impl Cost {
 
     /// This run's cost and where it is from.
     pub(crate) fn run(&self) -> (Option<f64>, &'static str) {
-        match (self.added.or(self.total), self.log) {
+        match (self.results(), self.log) {
             (Some(cost), _) => (Some(rounded(cost)), "result"),
             (None, Some(cost)) => (Some(rounded(cost)), "log"),
             (None, None) => (None, "none"),

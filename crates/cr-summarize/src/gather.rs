@@ -45,6 +45,8 @@ pub(crate) struct Gather {
     pub(crate) log: LogEnd,
     /// Reading ended before the input did.
     pub(crate) is_cut: bool,
+    /// The session of the last result.
+    told: Option<u64>,
     /// The message that is being streamed in pieces.
     streamed: Option<u64>,
 }
@@ -255,6 +257,12 @@ impl Gather {
 
     fn result(&mut self, event: &Event<'_>) -> bool {
         let end = TurnEnd::new(event.line);
+        let session = event.session_id.map(|id| key(&[id.bytes()]));
+        if self.told.is_some() && session.is_some() && self.told != session {
+            self.spend.next_session();
+            self.cost.next_session();
+        }
+        self.told = session.or(self.told);
         self.spend.result(&end);
         self.context.result(&end);
         let cost = self.cost.result(&end);

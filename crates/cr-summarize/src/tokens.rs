@@ -14,6 +14,8 @@ const MODELS: usize = 64;
 /// What was spent so far.
 #[derive(Debug, Default)]
 pub(crate) struct Spend {
+    /// What the sessions before this one spent, by their results.
+    before: Usage,
     /// Calls since the last result, by message.
     calls: Recent<Call>,
     /// Calls since the last result that are no longer told apart, by model.
@@ -57,6 +59,18 @@ impl Spend {
         }
     }
 
+    /// Another session begins, and with it another running total.
+    pub(crate) fn next_session(&mut self) {
+        self.before = self.results();
+        (self.added, self.total, self.main) = (None, None, None);
+    }
+
+    /// What the results say.
+    fn results(&self) -> Usage {
+        let session = self.added.or(self.total).or(self.main);
+        self.before.plus(session.unwrap_or_default())
+    }
+
     /// Lets a result speak for all that came before it.
     pub(crate) fn result(&mut self, end: &TurnEnd<'_>) {
         let since = end.since_last().map(|models| sum(&models));
@@ -74,9 +88,8 @@ impl Spend {
 
     /// All of it.
     pub(crate) fn sum(&self) -> Usage {
-        let known = self.added.or(self.total).or(self.main);
         let open = self.by_model().map(|(_, usage)| usage);
-        open.fold(known.unwrap_or_default(), Usage::plus)
+        open.fold(self.results(), Usage::plus)
     }
 
     /// What no result covers, by model.

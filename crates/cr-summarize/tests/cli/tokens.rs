@@ -156,3 +156,24 @@ fn the_run_ends_with_the_last_line_that_tells_a_time() {
         crate::tool::lines(&summary);
     }
 }
+
+#[test]
+fn what_several_sessions_spent_is_summed() {
+    // Of a release that tells running totals only.
+    let end = |session: &str, cost: f64, input: u64| {
+        json!({"type": "result", "subtype": "success", "session_id": session,
+            "total_cost_usd": cost, "modelUsage": {"m": {"inputTokens": input}}})
+        .to_string()
+            + "\n"
+    };
+    let stream = [
+        end("a", 0.25, 100),
+        end("a", 0.5, 150),
+        end("b", 0.75, 10),
+        end("b", 1.0, 30),
+    ];
+    let (_, summary) = of_bytes(stream.concat());
+    assert_eq!(summary["cost_usd"], 1.5);
+    assert_eq!(summary["session_cost_usd"], 1.0);
+    assert_eq!(summary["tokens"]["input"], 180);
+}
