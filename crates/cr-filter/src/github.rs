@@ -23,6 +23,10 @@ impl Step {
         let list = match (&*note.label, note.tone) {
             ("Commit", _) => &mut self.commits,
             ("Done" | "Failed", tone @ (Tone::Good | Tone::Error)) => {
+                // The last one counts, and is always kept.
+                if self.ends.len() == MOST {
+                    self.ends.remove(0);
+                }
                 self.ends.push((text.to_owned(), tone == Tone::Good));
                 return;
             }
@@ -94,4 +98,24 @@ fn append(variable: &str, text: &str) -> io::Result<()> {
     };
     let mut file = OpenOptions::new().append(true).create(true).open(path)?;
     file.write_all(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_end_counts_however_many_there_are() {
+        let mut step = Step::default();
+        for i in 0..=2 * MOST {
+            let tone = if i == 2 * MOST {
+                Tone::Good
+            } else {
+                Tone::Error
+            };
+            step.see(&Note::new("Done", "").key(tone), &i.to_string());
+        }
+        assert_eq!(step.ends.len(), MOST);
+        assert!(step.outputs("s").starts_with("ok=true\n"));
+    }
 }

@@ -169,6 +169,9 @@ impl Rows {
         let shown = tools::describe(call);
         if shown.label == "Subagent" {
             self.threads.begin_agent(call.id, row.depth + 1);
+            if self.agents.len() == MOST {
+                self.agents.clear();
+            }
             self.agents
                 .insert(call.id.bytes().to_vec(), shown.target.clone());
         }

@@ -278,7 +278,7 @@ fn t1_nothing_an_agent_wrote_is_a_command_to_a_workflow() {
     let input = format!(
         "{}\n{}\n",
         call("::stop-commands::x", "{}"),
-        call("Bash", r###"{"command":"echo ##[add-matcher]m.json"}"###)
+        call("Bash", r#"{"command":"echo ##[add-matcher]m.json"}"#)
     );
     assert_eq!(
         shown(&["--format", "github", "--time", "none"], &input),
