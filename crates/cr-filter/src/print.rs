@@ -21,11 +21,6 @@ impl Printer {
     /// One line, without its newline.
     pub(crate) fn line(&mut self, note: &Note) -> String {
         let mut line = String::with_capacity(96);
-        let annotation = match note.tone {
-            Tone::Error if self.github => "::error::",
-            Tone::Warning if self.github => "::warning::",
-            _ => "",
-        };
         self.clock.stamp(&mut line);
         line.extend(std::iter::repeat_n("  ", note.depth.min(20)));
         sanitize(&note.label, &mut line);
@@ -46,9 +41,16 @@ impl Printer {
         if self.github {
             line = without_commands(line);
         }
-        if annotation.is_empty() {
-            return line;
-        }
+        line
+    }
+
+    /// `line` as a workflow's log wants it: what is wrong stands out there.
+    pub(crate) fn annotated(&self, line: String, tone: Tone) -> String {
+        let annotation = match tone {
+            Tone::Error if self.github => "::error::",
+            Tone::Warning if self.github => "::warning::",
+            _ => return line,
+        };
         // An annotation's data ends at a newline, which a note never has; a
         // percent sign would begin an escape.
         format!("{annotation}{}", line.replace('%', "%25"))

@@ -35,6 +35,7 @@ impl<W: Write> Filter<'_, W> {
         }
         let line = self.printer.line(note);
         self.step.see(note, &line);
+        let line = self.printer.annotated(line, note.tone);
         self.written += line.len() as u64 + 1;
         if self.args.format == Format::Github {
             self.group(note)?;

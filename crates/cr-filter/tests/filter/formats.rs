@@ -198,7 +198,7 @@ fn t2_text_cannot_make_a_workflow_command() {
     assert_eq!(commands, expected);
     let summary = std::fs::read_to_string(summary).expect("a summary");
     assert!(
-        summary.contains("&lt;b&gt;") && !summary.contains("<b>"),
+        summary.contains("\n- Error: bad &lt;b&gt;%0A::error::\n"),
         "{summary}"
     );
     let outputs = std::fs::read_to_string(outputs).expect("outputs");
