@@ -229,10 +229,7 @@ impl<'a, W: Write> Filter<'a, W> {
         if dropped {
             return Ok(Fate::Dropped);
         }
-        let mut events = Vec::new();
-        self.documents
-            .oversize(&mut |event| events.push(event.to_vec()));
-        self.events(&events, number)?;
+        self.events(number, Documents::oversize)?;
         Ok(Fate::Oversize)
     }
 
@@ -279,26 +276,31 @@ impl<'a, W: Write> Filter<'a, W> {
         if self.documents.is_lines() {
             return self.event(line, number);
         }
-        let mut events = Vec::new();
-        self.documents
-            .line(line, &mut |event| events.push(event.to_vec()));
-        match self.events(&events, number)? {
+        match self.events(number, |documents, each| documents.line(line, each))? {
             // An array of events is no object, and nothing is wrong with it.
             Fate::Dropped if line.first() != Some(&b'{') => Ok(Fate::Part),
             fate => Ok(fate),
         }
     }
 
-    /// The events of a document, or of lines that turned out to be none.
-    fn events(&mut self, events: &[Vec<u8>], number: u64) -> anyhow::Result<Fate> {
-        let mut fate = Fate::Part;
-        for event in events {
-            let next = self.event(event, number)?;
-            if fate == Fate::Part || next == Fate::Shown {
-                fate = next;
+    /// Says what there is to say of the events that `feed` finds in a document,
+    /// one at a time: a list of them may take many times the document.
+    fn events(
+        &mut self,
+        number: u64,
+        feed: impl FnOnce(&mut Documents, &mut dyn FnMut(&[u8])),
+    ) -> anyhow::Result<Fate> {
+        let mut documents = std::mem::replace(&mut self.documents, Documents::new(MAX_LINE));
+        let mut fate = Ok(Fate::Part);
+        feed(&mut documents, &mut |event| {
+            if let Ok(so_far) = fate {
+                let next = self.event(event, number);
+                let is_better = |next: Fate| so_far == Fate::Part || next == Fate::Shown;
+                fate = next.map(|next| if is_better(next) { next } else { so_far });
             }
-        }
-        Ok(fate)
+        });
+        self.documents = documents;
+        fate
     }
 
     fn event(&mut self, line: &[u8], number: u64) -> anyhow::Result<Fate> {
@@ -343,10 +345,7 @@ impl<'a, W: Write> Filter<'a, W> {
     }
 
     fn end(&mut self) -> anyhow::Result<()> {
-        let mut events = Vec::new();
-        self.documents
-            .finish(&mut |event| events.push(event.to_vec()));
-        self.events(&events, 0)?;
+        self.events(0, Documents::finish)?;
         if let Some(note) = self.narrator.last_words()
             && self.show(&note)?
         {

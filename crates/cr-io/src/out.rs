@@ -34,6 +34,10 @@ impl<W: Write> Out<W> {
 
     /// Writes `line` and a newline.
     pub fn line(&mut self, line: &[u8]) -> anyhow::Result<()> {
+        if line.len() >= BATCH {
+            self.part(line)?;
+            return self.part(b"\n");
+        }
         self.waiting.extend_from_slice(line);
         self.waiting.push(b'\n');
         self.flush_if_full()
@@ -41,6 +45,11 @@ impl<W: Write> Out<W> {
 
     /// Writes `bytes` as they are, as a part of a line of its caller's making.
     pub fn part(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        // A long line is long enough in its caller's memory.
+        if bytes.len() >= BATCH {
+            self.flush()?;
+            return self.write(|to| to.write_all(bytes));
+        }
         self.waiting.extend_from_slice(bytes);
         self.flush_if_full()
     }
@@ -50,11 +59,15 @@ impl<W: Write> Out<W> {
         if self.waiting.is_empty() {
             return Ok(());
         }
-        let written = self
-            .to
-            .write_all(&self.waiting)
-            .and_then(|()| self.to.flush());
+        let waiting = std::mem::take(&mut self.waiting);
+        let written = self.write(|to| to.write_all(&waiting));
+        self.waiting = waiting;
         self.waiting.clear();
+        written
+    }
+
+    fn write(&mut self, write: impl FnOnce(&mut W) -> io::Result<()>) -> anyhow::Result<()> {
+        let written = write(&mut self.to).and_then(|()| self.to.flush());
         written.map_err(|err| failure(err, self.name))
     }
 

@@ -6,6 +6,7 @@ mod bytes;
 mod commits;
 mod formats;
 mod manners;
+mod memory;
 mod recordings;
 mod tools;
 
