@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+use anyhow::anyhow;
+use cr_io::Exit;
+
 use crate::clock::Time;
 
 /// Show a run of an agent as one line of progress an event
@@ -64,6 +67,25 @@ pub struct Args {
     /// At the end say on standard error what became of every line
     #[arg(long)]
     pub stats: bool,
+}
+
+impl Args {
+    /// Refuses what would be without effect.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        let text_only = [
+            ("--verbose", self.verbose),
+            ("--quiet", self.quiet),
+            ("--width", self.width.is_some()),
+            ("--limit", self.limit.is_some()),
+        ];
+        let given = text_only.iter().find(|(_, given)| *given);
+        match given.filter(|_| self.format == Format::Json) {
+            Some((flag, _)) => Err(
+                anyhow!("{flag} is for text: --format json writes every row").context(Exit::Usage),
+            ),
+            None => Ok(()),
+        }
+    }
 }
 
 /// What is written.

@@ -60,12 +60,17 @@ impl Clock {
         self.last
     }
 
+    /// The time of the event last seen, whatever lines of text show.
+    pub(crate) fn event(&self) -> Option<Timestamp> {
+        self.last.or_else(|| self.live.then(Timestamp::now))
+    }
+
     /// The time of the event last seen, if anything is known of it.
     pub(crate) fn at(&self) -> Option<Timestamp> {
         match self.source {
             Time::Now => Some(Timestamp::now()),
             Time::None => None,
-            Time::Event => self.last.or_else(|| self.live.then(Timestamp::now)),
+            Time::Event => self.event(),
         }
     }
 

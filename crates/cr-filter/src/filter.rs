@@ -22,6 +22,7 @@ const MASKED: usize = 1 << 20;
 
 /// Runs the tool on the process's own streams.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    args.check()?;
     let inputs = inputs(&args.files)?;
     let many = inputs.len() > 1;
     let mut ended = Exit::Ok;

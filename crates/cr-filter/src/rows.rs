@@ -4,7 +4,7 @@
 //! long it took; what is still open at the end comes then.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use cr_event::{Block, Content, Event, Kind, Message, Text, ToolUse, TurnEnd, Usage};
 use cr_io::Redactor;
@@ -48,9 +48,14 @@ pub(crate) struct Rows {
     session: Option<String>,
     run: Option<String>,
     turn: u64,
-    last_message: Vec<u8>,
+    /// The messages whose tokens stand on a row, the last few of them: agents
+    /// beside each other speak in turns.
+    counted: VecDeque<Vec<u8>>,
     ready: Vec<Row>,
 }
+
+/// Messages that are remembered as counted.
+const COUNTED: usize = 256;
 
 /// Open calls that are kept until their result comes.
 const MOST: usize = 10_000;
@@ -121,6 +126,9 @@ impl Rows {
             return;
         };
         let usage = self.first_usage(message);
+        // Before a message is over, its output is a guess.
+        let is_final = message.stop_reason.is_some();
+        let usage = usage.map(|usage| (usage, is_final));
         let by = if event.kind == Kind::Assistant {
             "text"
         } else {
@@ -148,14 +156,23 @@ impl Rows {
     /// The usage of a message, on the first of its lines.
     fn first_usage(&mut self, message: &Message<'_>) -> Option<Usage> {
         let id = message.id?.bytes();
-        if self.last_message == id || message.is_synthetic() {
+        if message.is_synthetic() || self.counted.iter().any(|counted| counted == id) {
             return None;
         }
-        self.last_message = id.to_vec();
+        if self.counted.len() == COUNTED {
+            self.counted.pop_front();
+        }
+        self.counted.push_back(id.to_vec());
         message.usage()
     }
 
-    fn say(&mut self, kind: &'static str, words: Text<'_>, row: &Row, usage: Option<Usage>) {
+    fn say(
+        &mut self,
+        kind: &'static str,
+        words: Text<'_>,
+        row: &Row,
+        usage: Option<(Usage, bool)>,
+    ) {
         let text = Some(words.decode().into_owned());
         let row = Row {
             kind: kind.into(),
@@ -165,7 +182,7 @@ impl Rows {
         self.ready.push(row.with(usage));
     }
 
-    fn call(&mut self, call: &ToolUse<'_>, row: &Row, usage: Option<Usage>) {
+    fn call(&mut self, call: &ToolUse<'_>, row: &Row, usage: Option<(Usage, bool)>) {
         let shown = tools::describe(call);
         if shown.label == "Subagent" {
             self.threads.begin_agent(call.id, row.depth + 1);
@@ -244,7 +261,8 @@ impl Rows {
             cost_usd: cost(&end).map(|usd| (usd * 1e6).round() / 1e6),
             ..row
         };
-        self.ready.push(row.with(end.usage()));
+        // Its tokens are those of the messages before it: summed once.
+        self.ready.push(row);
     }
 
     /// Anything else that has a name.
@@ -287,9 +305,11 @@ impl Row {
         }
     }
 
-    fn with(mut self, usage: Option<Usage>) -> Self {
-        self.input_tokens = usage.map(Usage::context);
-        self.output_tokens = usage.map(|usage| usage.output);
+    fn with(mut self, usage: Option<(Usage, bool)>) -> Self {
+        self.input_tokens = usage.map(|(usage, _)| usage.context());
+        self.output_tokens = usage
+            .filter(|(_, is_final)| *is_final)
+            .map(|(usage, _)| usage.output);
         self
     }
 }

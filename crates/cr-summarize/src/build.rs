@@ -45,10 +45,21 @@ impl Terms {
     }
 }
 
+/// What was read is no stream: there is no session to resume, and somebody
+/// should look at what wrote it.
+fn nothing_to_judge(verdict: &mut Verdict, why: &str) {
+    verdict.why = why.to_owned();
+    verdict.next = "Look at what wrote it: the agent may not have started.".to_owned();
+    (verdict.retry.retryable, verdict.retry.action) = (false, "look");
+}
+
 /// Makes the summary of what was gathered.
 pub(crate) fn summary(gather: &Gather, terms: &Terms) -> Summary {
     let facts = facts(gather);
-    let verdict = judge(&evidence(gather, facts));
+    let mut verdict = judge(&evidence(gather, facts));
+    if let Some(why) = gather.counts.nothing() {
+        nothing_to_judge(&mut verdict, why);
+    }
     let mut summary = Summary {
         schema: SCHEMA,
         tokens: tokens(gather, terms),

@@ -29,6 +29,19 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
+    /// Why there is nothing to judge, where no line is an event.
+    pub(crate) fn nothing(&self) -> Option<&'static str> {
+        match self {
+            Self { lines: 0, .. } => Some("The input is empty."),
+            Self {
+                used: 0,
+                ignored: 0,
+                ..
+            } => Some("No line of the input is a JSON object."),
+            _ => None,
+        }
+    }
+
     pub(crate) fn add(&mut self, fate: Fate) {
         self.lines += 1;
         *match fate {

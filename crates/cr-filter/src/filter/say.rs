@@ -69,7 +69,7 @@ impl<W: Write> Filter<'_, W> {
     }
 
     pub(super) fn row(&mut self, event: &Event<'_>, number: u64) -> anyhow::Result<Fate> {
-        let at = self.printer.clock.at();
+        let at = self.printer.clock.event();
         let rows: Vec<_> = self.rows.rows(event, at, number).collect();
         for row in &rows {
             self.write_row(row)?;

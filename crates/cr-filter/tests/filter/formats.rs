@@ -54,6 +54,40 @@ fn a_call_without_a_result_still_has_a_row() {
 }
 
 #[test]
+fn what_would_be_without_effect_is_refused() {
+    for flag in [&["-v"][..], &["-q"], &["--width", "9"], &["--limit", "9"]] {
+        let run = cr_filter(&[&["--format", "json"], flag].concat())
+            .write_stdin("")
+            .output();
+        assert_eq!(run.expect("run").status.code(), Some(2), "{flag:?}");
+    }
+}
+
+#[test]
+fn output_that_is_not_final_is_not_told() {
+    let line = |stop: &str| {
+        format!(
+            r#"{{"type":"assistant","message":{{"id":"m{stop}","stop_reason":{stop},"usage":{{"input_tokens":5,"output_tokens":7}},"content":[{{"type":"text","text":"hello"}}]}}}}"#
+        )
+    };
+    let input = format!(
+        "{}\n{}\n",
+        line("null"),
+        line("\"end_turn\"").replace("m\"end_turn\"", "m2")
+    );
+    let text = shown(&["--format", "json", "--time", "none"], &input);
+    let rows: Vec<serde_json::Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a row"))
+        .collect();
+    assert_eq!(rows[0]["output_tokens"], serde_json::Value::Null);
+    assert_eq!(
+        (&rows[1]["input_tokens"], &rows[1]["output_tokens"]),
+        (&5.into(), &7.into())
+    );
+}
+
+#[test]
 fn a_messages_tokens_can_be_summed() {
     let line = |block: &str| {
         format!(
