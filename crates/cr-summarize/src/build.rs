@@ -48,8 +48,8 @@ impl Terms {
 /// What was read is no stream: there is no session to resume, and somebody
 /// should look at what wrote it.
 fn nothing_to_judge(verdict: &mut Verdict, why: &str) {
-    verdict.why = why.to_owned();
-    verdict.next = "Look at what wrote it: the agent may not have started.".to_owned();
+    verdict.why = why.into();
+    verdict.next = "Look at what wrote it: the agent may not have started.".into();
     (verdict.retry.retryable, verdict.retry.action) = (false, "look");
 }
 
