@@ -12,6 +12,7 @@ from pathlib import Path
 
 import measure
 import peers
+import runner
 
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parent.parent
@@ -321,7 +322,7 @@ def bench_growth(report):
 def main():
     parser = argparse.ArgumentParser(prog="bench")
     parser.add_argument("--quick", action="store_true", help="20 MB instead of 200, three rounds")
-    parser.add_argument("--only", choices=["filter", "summarize", "extract", "startup", "growth"])
+    parser.add_argument("--only", choices=["filter", "summarize", "extract", "startup", "runner", "growth"])
     parser.add_argument("--growth", action="store_true", help="also 10 to 1000 MB (2 GB of files)")
     parser.add_argument("--rounds", type=int)
     options = parser.parse_args()
@@ -341,6 +342,8 @@ def main():
         bench_extract(report, found, options)
     if options.only in [None, "startup"]:
         bench_startup(report, found)
+    if options.only in [None, "runner"]:
+        runner.bench(report, TOP, TARGET / "release", options.rounds)
     if options.growth or options.only == "growth":
         bench_growth(report)
     report.write()
