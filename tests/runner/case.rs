@@ -68,6 +68,9 @@ impl Case {
         for part in ["home", "repo"] {
             fs::create_dir(case.path(part)).expect("made");
         }
+        // git's own housekeeping in the background is none of ours.
+        let plain = "[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n";
+        fs::write(case.path("home/.gitconfig"), plain).expect("written");
         case.git(&["init", "-q", "-b", "main"]);
         case.git(&["commit", "-q", "--allow-empty", "-m", "first"]);
         case.script("agent", agent);
