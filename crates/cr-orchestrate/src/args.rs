@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 const AFTER: &str = "\
 A PLAN is NDJSON, a JSON array, {\"tasks\": [...]}, YAML, or a folder of *.md whose
@@ -154,6 +154,23 @@ pub(crate) struct Usual {
     #[arg(long, value_name = "TIME", value_parser = cr_io::parse_duration)]
     pub(crate) timeout: Option<Duration>,
 }
+
+/// The command line of the script `sprint-loop`, for its page and completions.
+pub fn sprint_loop() -> clap::Command {
+    Args::command()
+        .name("sprint-loop")
+        .about("Run the steps of a sprint, one after the other")
+        .long_about(SPRINT)
+}
+
+const SPRINT: &str = "\
+This is cr-orchestrate with --sprint and --report: each agent is asked for its \
+status as JSON, and `failed` is a failure whatever its exit code was; a step whose \
+agent says `needs-human` is put aside with its question, the others go on, and the \
+loop ends with 4. Standard output has the report.
+
+A plan may be a list called `steps`; a step may be a prompt and nothing else, and is \
+then called step-1, step-2, and so on.";
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {

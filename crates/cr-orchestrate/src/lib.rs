@@ -32,8 +32,8 @@ mod tools;
 mod watch;
 mod words;
 
-pub use args::Args;
 use args::Command;
+pub use args::{Args, sprint_loop};
 use engine::{Engine, Wishes};
 use place::{Place, Run, Settings};
 use task::{Defaults, Task};

@@ -1,0 +1,57 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_sprint_loop_global_optspecs
+    string join \n resume-run= dry-run until= break= halt sprint retries= max-wait= backoff= again= rerun-lost accept-changed C/cwd= m/model= permission-mode= max-turns= max-budget= timeout= report q/quiet h/help V/version
+end
+
+function __fish_sprint_loop_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_sprint_loop_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_sprint_loop_using_subcommand
+    set -l cmd (__fish_sprint_loop_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l resume-run -d 'Go on with this run; a PLAN replaces what is not done yet' -r
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l until -d 'Stop when this task is done' -r
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l break -d 'Stop before this task, once; may be repeated' -r
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l retries -d 'How often a failed task is tried again [default: 2]' -r
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l max-wait -d 'The longest wait for a limit to reset [default: as long as it takes]' -r
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l backoff -d 'The pauses while the service is overloaded or out of reach [default: 1s,5s,30s]' -r
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l again -d 'Try this task again, with a word for it; may be repeated' -r
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -s C -l cwd -d 'The agents\' directory' -r -F
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -s m -l model -d 'The model' -r
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l permission-mode -d 'default, acceptEdits, plan, dontAsk, bypassPermissions, …' -r
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l max-turns -d 'The limit of turns of a first attempt [default: 100]' -r
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l max-budget -d 'The budget of a first attempt, in dollars' -r
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l timeout -d 'The time of a first attempt [default: twice its estimate, else 2h]' -r
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l dry-run -d 'Show what would be run, and in which order'
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l halt -d 'Start no other task after one has failed'
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l sprint -d 'Ask each agent for its status as JSON, and obey it'
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l rerun-lost -d 'Start again what was cut off and left no trace of its end'
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l accept-changed -d 'Leave done what was done, although the plan has changed'
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l report -d 'Print the report at the end, instead of a line for every change'
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -s q -l quiet -d 'Write no sentences to standard error'
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -s V -l version -d 'Print version'
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -a "status" -d 'Say how a run is doing'
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -a "attempt" -d 'One attempt, apart from whoever asked for it'
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand status" -l json -d 'One JSON object a task'
+complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand status" -s h -l help -d 'Print help'
+complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand attempt" -s h -l help -d 'Print help'
+complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand help; and not __fish_seen_subcommand_from status attempt help" -f -a "status" -d 'Say how a run is doing'
+complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand help; and not __fish_seen_subcommand_from status attempt help" -f -a "attempt" -d 'One attempt, apart from whoever asked for it'
+complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand help; and not __fish_seen_subcommand_from status attempt help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
