@@ -24,6 +24,7 @@ Examples:
 
 Environment:
   CR_CLAUDE           the agent's program (default: claude)
+  CR_CONFIG           the configuration's file
   CR_STATE_DIR        where runs are kept (default: $XDG_STATE_HOME/claude-runner)
   CR_PERMISSION_MODE  as --permission-mode
 
@@ -44,7 +45,8 @@ Exit status:
 ///
 /// Standard output has a line of JSON for every change of a task, standard error
 /// a sentence. An agent runs with its permissions skipped, unless the task,
-/// --permission-mode or `CR_PERMISSION_MODE` says otherwise. Progress survives
+/// --permission-mode, `CR_PERMISSION_MODE` or the configuration of claude-runner
+/// says otherwise. Progress survives
 /// whatever happens to this process: --resume-run goes on, and starts no attempt
 /// twice.
 #[derive(Debug, Parser)]

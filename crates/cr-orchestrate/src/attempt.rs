@@ -34,6 +34,9 @@ pub(crate) struct Spec {
     /// It does so because that was cut off.
     pub(crate) resumed: bool,
     pub(crate) sprint: bool,
+    /// Options of the agent's supervisor that the configuration gives.
+    #[serde(default)]
+    pub(crate) flags: Vec<String>,
 }
 
 /// What an attempt may use.

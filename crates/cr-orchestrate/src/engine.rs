@@ -1,5 +1,6 @@
 //! The loop: where every task stands, what to do next, until nothing is left.
 
+use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::attempt::Spec;
 use crate::log::{Log, TaskLine};
-use crate::pipeline::PROMPT;
+use crate::pipeline::{self, PROMPT};
 use crate::place::{Attempts, Place, Run};
 use crate::report;
 use crate::standing::{Stand, Standing, limits, standing};
@@ -31,6 +32,8 @@ pub(crate) struct Engine {
     pub(crate) log: Log,
     pub(crate) watch: Watch,
     pub(crate) wishes: Wishes,
+    /// What the user's configuration says of agents.
+    pub(crate) configured: BTreeMap<&'static str, String>,
 }
 
 /// What holds for this start of a run only.
@@ -214,6 +217,7 @@ impl Engine {
             resume: session.filter(|_| resume),
             resumed: resume && was_cut,
             sprint: self.run.settings.sprint,
+            flags: pipeline::flags(task, &self.configured),
         };
         let text = words::prompt(task, beginning, last, spec.sprint);
         let dir = self.place.attempt(&task.id, number)?;

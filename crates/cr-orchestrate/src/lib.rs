@@ -105,6 +105,7 @@ fn begin(args: &Args, place: Place, run: Run) -> anyhow::Result<Exit> {
     };
     let watch = watch::Watch::install()?;
     let mut engine = Engine {
+        configured: cr_runs::configured()?,
         place,
         run,
         log,
@@ -134,12 +135,18 @@ fn defaults(args: &Args) -> anyhow::Result<Defaults> {
     {
         return Err(anyhow!("--max-budget: expected dollars, more than 0").context(Exit::Usage));
     }
+    let file = cr_runs::configured()?;
+    let number = |key: &str| file.get(key)?.parse().ok().filter(|&number| number > 0.0);
+    let time = file.get("timeout").map(|text| cr_io::parse_duration(text));
+    let time = time.and_then(Result::ok).filter(|time| !time.is_zero());
+    let turns = file.get("max_turns").and_then(|text| text.parse().ok());
+    let text = |given: &Option<String>, key: &str| given.clone().or(file.get(key).cloned());
     Ok(Defaults {
-        model: usual.model.clone(),
-        permission_mode: usual.permission_mode.clone(),
-        max_turns: usual.max_turns,
-        budget_usd: usual.max_budget,
-        timeout: usual.timeout.map(|time| time.as_secs_f64()),
+        model: text(&usual.model, "model"),
+        permission_mode: text(&usual.permission_mode, "permission_mode"),
+        max_turns: usual.max_turns.or(turns.filter(|&turns| turns > 0)),
+        budget_usd: usual.max_budget.or(number("max_budget")),
+        timeout: usual.timeout.or(time).map(|time| time.as_secs_f64()),
         cwd,
     })
 }

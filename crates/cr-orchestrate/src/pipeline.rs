@@ -1,5 +1,6 @@
 //! `{ cr-git start; cr-spawn …; } | cr-git end | cr-summarize`, in files.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Write, pipe};
 use std::process::{Child, Command, Stdio};
@@ -10,6 +11,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::attempt::Spec;
 use crate::stop::{Stop, Target};
+use crate::task::Task;
 use crate::tools::tool;
 
 /// Where the agent's words are.
@@ -95,6 +97,32 @@ fn start(command: &mut Command, notes: &File) -> anyhow::Result<Child> {
         .with_context(|| shown)
 }
 
+/// What the configuration says of agents beyond what is a task's to say.
+pub(crate) fn flags(task: &Task, configured: &BTreeMap<&'static str, String>) -> Vec<String> {
+    const KEYS: [&str; 11] = [
+        "fallback_model",
+        "allowed_tools",
+        "disallowed_tools",
+        "system_prompt_file",
+        "startup_timeout",
+        "idle_timeout",
+        "tool_timeout",
+        "turn_timeout",
+        "post_result_grace",
+        "grace",
+        "claude",
+    ];
+    let is_said = |key: &str| match key {
+        "allowed_tools" => !task.allowed_tools.is_empty(),
+        "system_prompt_file" => task.system_prompt.is_some(),
+        _ => false,
+    };
+    let keys = KEYS.into_iter().filter(|key| !is_said(key));
+    keys.filter_map(|key| Some((key, configured.get(key)?)))
+        .map(|(key, value)| format!("--{}={value}", key.replace('_', "-")))
+        .collect()
+}
+
 fn spawn(dir: &RunDir, spec: &Spec) -> Command {
     let (task, limits) = (&spec.task, &spec.limits);
     let mut command = tool("cr-spawn");
@@ -124,6 +152,7 @@ fn spawn(dir: &RunDir, spec: &Spec) -> Command {
     for tools in &task.allowed_tools {
         option("allowed-tools", tools);
     }
+    command.args(&spec.flags);
     let is_said = std::env::var_os("CR_PERMISSION_MODE").is_some_and(|mode| !mode.is_empty());
     if task.permission_mode.is_none() && !is_said {
         // An agent that nobody watches cannot ask.

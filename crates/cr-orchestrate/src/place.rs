@@ -73,7 +73,11 @@ pub(crate) struct Attempts {
 }
 
 fn state() -> anyhow::Result<State> {
-    State::from_env()
+    let state = match cr_runs::configured()?.get("state_dir") {
+        Some(path) => State::at(Path::new(path)),
+        None => State::from_env(),
+    };
+    state
         .context("neither CR_STATE_DIR nor HOME is set")
         .context(Exit::Config)
 }

@@ -137,6 +137,13 @@ impl Config {
         matches!(source, Source::File(..)).then_some(value.as_str())
     }
 
+    /// Every value that the file sets, and not the environment.
+    pub(crate) fn all_of_file(&self) -> BTreeMap<&'static str, String> {
+        let keys = self.values.keys();
+        let value = |key: &&'static str| Some((*key, self.of_file(key)?.to_owned()));
+        keys.filter_map(value).collect()
+    }
+
     fn get(&self, key: &str) -> &str {
         let default = SETTINGS.iter().find(|(known, ..)| *known == key);
         self.set(key)

@@ -19,6 +19,7 @@ mod verdict;
 mod wait;
 mod watch;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, Write};
 
@@ -42,6 +43,12 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         Command::Config => Config::load()?.print(out),
         Command::Answer => answer::answer(io::stdin().lock(), out),
     }
+}
+
+/// What the configuration's file sets, by key, where the environment does not;
+/// for whoever runs agents without `claude-runner`.
+pub fn configured() -> anyhow::Result<BTreeMap<&'static str, String>> {
+    Ok(Config::load()?.all_of_file())
 }
 
 /// Begins a run if the script `claude-runner` called this program: the name to

@@ -79,6 +79,8 @@ impl Case {
             .env("CASE", self.dir.path())
             .env("CR_STATE_DIR", self.path("state"))
             .env("CR_CLAUDE", self.path("agent"))
+            .env("XDG_CONFIG_HOME", self.path("config"))
+            .env_remove("CR_CONFIG")
             .env("IS_SANDBOX", "1")
             .env("TZ", "UTC")
             .env_remove("CR_RUN_ID")

@@ -131,3 +131,41 @@ fn the_example_of_a_sprint_runs_as_it_is() {
     assert_eq!(output.stdout.split(|&b| b == b'\n').count(), 4);
     assert_eq!(sprint(&[]).status.code(), Some(2));
 }
+
+#[test]
+fn the_users_configuration_holds_unless_the_plan_says_otherwise() {
+    let case = Case::new();
+    std::fs::create_dir_all(case.path("config/claude-runner")).expect("made");
+    let text = "model = \"opus\"\npermission_mode = \"plan\"\nmax_turns = 7\n\
+                allowed_tools = [\"Read\"]\nidle_timeout = \"77s\"\n";
+    case.write("config/claude-runner/config.toml", text);
+    case.plan(&[
+        ("a", ""),
+        (
+            "b",
+            "model: haiku, permission_mode: dontAsk, allowed_tools: Edit",
+        ),
+    ]);
+    let ended = case.go(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    let (a, b) = (case.seen("a", 1, "args"), case.seen("b", 1, "args"));
+    for word in [
+        "--model=opus",
+        "--permission-mode=plan",
+        "--max-turns=7",
+        "Read",
+    ] {
+        assert!(a.contains(word), "{word}: {a}");
+    }
+    for word in [
+        "--model=haiku",
+        "--permission-mode=dontAsk",
+        "--max-turns=7",
+        "Edit",
+    ] {
+        assert!(b.contains(word), "{word}: {b}");
+    }
+    assert!(!b.contains("Read"), "{b}");
+    let start = case.of_run("attempts/a/1/stream.ndjson");
+    assert!(start.contains(r#""idle_timeout_ms":77000"#), "{start}");
+}
