@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{Write, pipe};
 use std::process::{Child, Command, Stdio};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use cr_run::RunDir;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
@@ -69,9 +69,21 @@ fn agent(
             .ok()
             .map(Target::Process),
     );
-    child.wait()?;
+    let status = child.wait()?;
     stop.hand_to(None);
+    // Who refuses to begin says so in words only.
+    if !status.success() && !dir.has("exit.json") && !stop.is_asked() {
+        return Err(anyhow!(last_words(dir)));
+    }
     Ok(())
+}
+
+/// The last line that a stage had to say.
+fn last_words(dir: &RunDir) -> String {
+    let bytes = std::fs::read(dir.path().join("attempt.stderr")).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let last = text.lines().rfind(|line| !line.trim().is_empty());
+    last.unwrap_or("cr-spawn did not begin").to_owned()
 }
 
 /// The line of `cr-git start`.

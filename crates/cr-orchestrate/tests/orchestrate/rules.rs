@@ -210,3 +210,21 @@ fn a_failed_task_holds_up_those_that_need_it_and_no_others() {
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     assert_eq!(case.done(), ["c", "a", "b"]);
 }
+
+#[test]
+fn what_cannot_be_started_is_not_tried_again() {
+    let case = Case::new();
+    case.plan(&[("a", "claude_args: [--output-format, text]"), ("b", "")]);
+    let ended = case.go(&[]);
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    assert!(ended.out.contains(r#""outcome":"spawn_failed""#));
+    assert!(ended.err.contains("--output-format"), "{}", ended.err);
+    assert_eq!(case.done(), ["b"]);
+
+    let mut command = case.command(&["../plan.yaml"]);
+    command.env("CR_CLAUDE", case.path("nowhere"));
+    let ended: crate::case::Ended = command.output().expect("run").into();
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    assert!(ended.err.contains("nowhere"), "{}", ended.err);
+    assert!(!ended.err.contains("attempt 2"), "{}", ended.err);
+}
