@@ -18,4 +18,5 @@ mod prompts;
 mod run;
 mod runner;
 mod signals;
+mod sprint;
 mod work;

@@ -299,7 +299,11 @@ impl Engine {
         };
         let reason = match one.stand.standing {
             Standing::Done => one.stand.reason.clone(),
-            _ => format!("{}; {}", last.end.why, one.stand.reason),
+            _ => format!(
+                "{}; {}",
+                last.end.why.trim_end_matches('.'),
+                one.stand.reason
+            ),
         };
         self.log.task(&TaskLine {
             id: &one.task.id,

@@ -233,12 +233,12 @@ impl Case<'_> {
         let most = TURNS.max(first.unwrap_or(limit).saturating_mul(4));
         let raised = limit.saturating_mul(2).min(most);
         if raised <= limit {
-            let reason = format!("{limit} turns were not enough, and are the most it gets");
+            let reason = format!("{limit} turns are the most that it gets");
             return decide(Action::GiveUp, &reason);
         }
         let mut again = self.again();
         again.limits.max_turns = Some(raised);
-        let reason = format!("{limit} turns were not enough: {raised}");
+        let reason = format!("the limit of turns goes from {limit} to {raised}");
         decide(Action::Retry(again), &reason)
     }
 
@@ -249,7 +249,7 @@ impl Case<'_> {
         let raised = limit * 1.5;
         let mut again = self.again();
         again.limits.budget_usd = Some(raised);
-        let reason = format!("${limit:.2} were not enough: ${raised:.2}");
+        let reason = format!("the budget goes from ${limit} to ${raised}");
         decide(Action::Retry(again), &reason)
     }
 
@@ -260,11 +260,8 @@ impl Case<'_> {
         };
         let raised = limit.saturating_mul(2);
         again.limits.timeout = Some(raised);
-        let reason = format!(
-            "{}s were not enough: {}s",
-            limit.as_secs(),
-            raised.as_secs()
-        );
+        let (old, new) = (limit.as_secs_f64(), raised.as_secs_f64());
+        let reason = format!("the time goes from {old}s to {new}s");
         decide(Action::Retry(again), &reason)
     }
 

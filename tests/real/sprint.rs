@@ -1,0 +1,88 @@
+//! Tasks that fail first, each in its own way, and are done in the end.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::bins::{bin, root};
+use crate::cli::{Cli, each};
+use crate::place::Place;
+
+/// Runs `tasks` one after the other; returns the code and every change of a task.
+fn sprint(place: &Place, cli: &Cli, tasks: &str) -> (Option<i32>, Vec<Value>) {
+    let plan = place.path("plan.yaml");
+    fs::write(&plan, tasks).expect("write");
+    let output = Command::new(bin("cr-mock"))
+        .arg("run")
+        .arg("--scenario")
+        .arg(root().join("tests/real/scenarios/sprint.json"))
+        .arg("--cwd")
+        .arg(place.repository())
+        .arg("--home")
+        .arg(place.path("home"))
+        .args([
+            "--env",
+            "CLAUDE_CODE_MAX_RETRIES=1",
+            "--env",
+            "IS_SANDBOX=1",
+        ])
+        .arg("--env")
+        .arg(format!("CR_CLAUDE={}", cli.path.display()))
+        .arg("--")
+        .arg(bin("cr-orchestrate"))
+        .arg(plan)
+        .args(["--backoff", "10ms", "--max-wait", "1m"])
+        .output()
+        .expect("start cr-mock");
+    println!("{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("text");
+    let lines = text.lines().map(serde_json::from_str);
+    let lines = lines.map(|line| line.expect("a line of JSON"));
+    let lines = lines.filter(|line: &Value| line["outcome"].is_string());
+    (output.status.code(), lines.collect())
+}
+
+/// The outcomes of the attempts at task `id`.
+fn outcomes(lines: &[Value], id: &str) -> Vec<String> {
+    let of_task = lines.iter().filter(|line| line["id"] == id);
+    let outcome = |line: &Value| line["outcome"].as_str().expect("a word").to_owned();
+    of_task.map(outcome).collect()
+}
+
+#[test]
+fn what_failed_is_done_with_what_it_lacked() {
+    each(|cli| {
+        let place = Place::new();
+        let tasks = "
+- {id: turns, prompt: TURNS please, max_turns: 1}
+- {id: budget, prompt: BUDGET please, budget_usd: 0.01}
+- {id: busy, prompt: BUSY please}
+- {id: killed, prompt: KILLED please}
+";
+        let (code, lines) = sprint(&place, cli, tasks);
+        assert_eq!(code, Some(0), "{lines:#?}");
+        assert_eq!(outcomes(&lines, "turns"), ["limit_turns", "success"]);
+        assert_eq!(outcomes(&lines, "budget"), ["limit_budget", "success"]);
+        let busy = outcomes(&lines, "busy");
+        assert_eq!(busy, ["overloaded", "overloaded", "success"]);
+        assert_eq!(outcomes(&lines, "killed"), ["killed", "success"]);
+        let kept = fs::read_to_string(place.repository().join("kept"));
+        assert_eq!(kept.expect("the work is kept"), "kept\n");
+    });
+}
+
+#[test]
+fn a_limit_without_an_end_in_sight_ends_the_run() {
+    each(|cli| {
+        let place = Place::new();
+        let tasks = "
+- {id: limited, prompt: LIMITED please}
+- {id: after, prompt: TURNS please}
+";
+        let (code, lines) = sprint(&place, cli, tasks);
+        assert_eq!(code, Some(75), "{lines:#?}");
+        assert_eq!(outcomes(&lines, "limited"), ["rate_limited"]);
+        assert!(outcomes(&lines, "after").is_empty());
+    });
+}
