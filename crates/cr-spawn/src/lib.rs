@@ -21,7 +21,6 @@ mod prepare;
 mod program;
 mod ration;
 mod record;
-mod sha256;
 mod signals;
 mod start;
 mod starter;

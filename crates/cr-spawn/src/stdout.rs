@@ -7,10 +7,10 @@ use std::path::PathBuf;
 
 use cr_io::{Line, Lines, Redactor, is_object};
 use cr_run::RunDir;
+use sha2::{Digest, Sha256};
 
 use crate::ration::{Purse, Ration};
 use crate::record::{Forged, Oversize, Words, compose};
-use crate::sha256::Sha256;
 
 /// What of a long line is shown.
 const HEAD: usize = 1000;
@@ -196,6 +196,14 @@ impl Counts {
     }
 }
 
+/// Bytes as lower-case hex digits.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        text.push_str(&format!("{byte:02x}"));
+        text
+    })
+}
+
 /// A line on its way into a file.
 #[derive(Debug)]
 struct Spool {
@@ -222,7 +230,7 @@ impl Spool {
 
     fn feed(&mut self, part: &[u8]) {
         self.bytes += part.len() as u64;
-        self.sha256.feed(part);
+        self.sha256.update(part);
         let room = HEAD - self.head.len();
         self.head.extend_from_slice(&part[..part.len().min(room)]);
         // Half a file would be worse than none.
@@ -238,7 +246,7 @@ impl Spool {
         let sha256 = std::mem::replace(&mut self.sha256, Sha256::new());
         let oversize = Oversize {
             bytes: self.bytes,
-            sha256: sha256.finish(),
+            sha256: hex(&sha256.finalize()),
             head: &maker.redactor.redact(&head),
             file: self.file.as_ref().map(|(_, path)| &**path),
         };
