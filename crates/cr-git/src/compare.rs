@@ -11,7 +11,7 @@ use crate::noted::Noted;
 use crate::record::{End, File, OtherRef, Start};
 use crate::repo::Repo;
 use crate::stale;
-use crate::status::{Status, Untracked};
+use crate::status::Status;
 use crate::text::{self, Name};
 
 /// Most commits of the run that are listed.
@@ -149,7 +149,8 @@ fn look(asked: &Asked<'_>, end: &mut End) -> Result<(), Trouble> {
     end.in_progress = repo.under_way();
     end.index_lock = stale::index_lock(&repo);
     began.is_of(&repo)?;
-    let status = Status::read(&repo, Untracked::Directories)?;
+    let (status, refs) = history::state(&repo);
+    let status = status?;
     end.end_sha = status.head.as_deref().map(text::short);
     end.end_sha_full.clone_from(&status.head);
     end.branch = status.branch.as_deref().map(text::shown);
@@ -159,7 +160,7 @@ fn look(asked: &Asked<'_>, end: &mut End) -> Result<(), Trouble> {
         // Collected as garbage: without it all of history would look new.
         repo.commit(id)?;
     }
-    let refs = end.keep(history::refs(&repo));
+    let refs = end.keep(refs);
     let found = Found {
         repo,
         status,

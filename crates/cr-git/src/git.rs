@@ -118,9 +118,10 @@ pub(crate) struct Answer {
 }
 
 impl Git {
-    /// git in `dir`; a call that takes longer than `limit` is given up.
+    /// git in `dir`; a call that takes longer than `limit` is given up. Before
+    /// it may look at files, it has to know the [filters](Self::filters).
     pub(crate) fn at(dir: &Path, limit: Duration) -> Result<Self, Trouble> {
-        let mut git = Self {
+        let git = Self {
             dir: dir.to_owned(),
             limit,
             filters: BTreeSet::new(),
@@ -129,23 +130,29 @@ impl Git {
             let text = format!("{}: no such directory", dir.display());
             return Err(Trouble::Other(text));
         }
-        let names = ["config", "-z", "--name-only", "--get-regexp", r"^filter\."];
-        let found = git.answer(&names, b"")?;
-        let names = found.text.split(|&b| b == 0);
-        // `filter.NAME.clean`: the name may hold dots, its last part may not.
-        git.filters = names
-            .filter_map(|key| key.iter().rposition(|&b| b == b'.').map(|dot| &key[..dot]))
-            .filter(|section| section.len() > "filter.".len())
-            .map(|section| OsString::from_vec(section.to_vec()))
-            .collect();
         Ok(git)
     }
 
-    /// The same git in another directory of the same repository.
-    pub(crate) fn moved(&self, dir: &Path) -> Self {
+    /// The filters that the configuration names.
+    pub(crate) fn filters(&self) -> Result<BTreeSet<OsString>, Trouble> {
+        let names = ["config", "-z", "--name-only", "--get-regexp", r"^filter\."];
+        let found = self.answer(&names, b"")?;
+        let names = found.text.split(|&b| b == 0);
+        // `filter.NAME.clean`: the name may hold dots, its last part may not.
+        Ok(names
+            .filter_map(|key| key.iter().rposition(|&b| b == b'.').map(|dot| &key[..dot]))
+            .filter(|section| section.len() > "filter.".len())
+            .map(|section| OsString::from_vec(section.to_vec()))
+            .collect())
+    }
+
+    /// The same git in another directory of the same repository, with `filters`
+    /// turned off.
+    pub(crate) fn moved(&self, dir: &Path, filters: BTreeSet<OsString>) -> Self {
         Self {
             dir: dir.to_owned(),
-            ..self.clone()
+            limit: self.limit,
+            filters,
         }
     }
 

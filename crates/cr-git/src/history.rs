@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::git::Trouble;
 use crate::record::File;
 use crate::repo::Repo;
+use crate::status::{Status, Untracked};
 use crate::text::{self, Name};
 
 /// Most refs that are remembered.
@@ -33,6 +34,15 @@ pub(crate) fn refs(repo: &Repo) -> Result<(Refs, bool), Trouble> {
         .collect();
     let complete = text.lines().count() <= REFS;
     Ok((refs, complete))
+}
+
+/// What is not clean, and where every ref points: two questions at one time.
+pub(crate) fn state(repo: &Repo) -> (Result<Status, Trouble>, Result<(Refs, bool), Trouble>) {
+    std::thread::scope(|scope| {
+        let refs = scope.spawn(|| refs(repo));
+        let status = Status::read(repo, Untracked::Directories);
+        (status, refs.join().expect("it does not panic"))
+    })
 }
 
 /// What to list: everything reachable from `tips` and not from `without`.
@@ -69,7 +79,8 @@ impl Range<'_> {
         repo: &Repo,
         most: usize,
     ) -> Result<Vec<(String, String)>, Trouble> {
-        if self.tips.is_empty() {
+        // Nothing to ask git, which takes as long to start as to answer.
+        if self.tips.iter().all(|tip| self.without.contains(tip)) {
             return Ok(Vec::new());
         }
         let most = format!("--max-count={most}");
@@ -118,6 +129,9 @@ pub(crate) struct Difference {
 impl Difference {
     /// Compares two commits or trees; a renamed file is one change.
     pub(crate) fn between(repo: &Repo, from: &str, to: &str) -> Result<Self, Trouble> {
+        if from == to {
+            return Ok(Self::default());
+        }
         let text = repo.git.ask(&[
             "diff-tree",
             "-r",

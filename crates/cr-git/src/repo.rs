@@ -44,7 +44,13 @@ impl Repo {
             "--is-shallow-repository",
             "--show-object-format",
         ];
-        let answer = git.ask(&[&["rev-parse"], &asked[..]].concat())?;
+        // Neither question looks at a file of the work tree; both at one time.
+        let (filters, answer) = std::thread::scope(|scope| {
+            let filters = scope.spawn(|| git.filters());
+            let answer = git.ask(&[&["rev-parse"], &asked[..]].concat());
+            (filters.join().expect("it does not panic"), answer)
+        });
+        let (filters, answer) = (filters?, answer?);
         let mut lines: Vec<Vec<u8>> = line_of(&answer)
             .split(|&b| b == b'\n')
             .map(<[u8]>::to_vec)
@@ -60,7 +66,7 @@ impl Repo {
         let top = path(0);
         let shared = path(2);
         Ok(Self {
-            git: git.moved(&top),
+            git: git.moved(&top, filters),
             own: path(1),
             shared: fs::canonicalize(&shared).unwrap_or(shared),
             shallow: lines[3] == b"true",

@@ -9,7 +9,7 @@ use crate::history;
 use crate::record::{Dirty, Start};
 use crate::repo::Repo;
 use crate::stale;
-use crate::status::{Status, Untracked};
+use crate::status::Status;
 use crate::text;
 
 /// Most entries that are named; the rest are numbers.
@@ -36,10 +36,11 @@ fn fill(start: &mut Start, cwd: &Path, limit: Duration) -> Result<(), Trouble> {
     start.linked_worktree = repo.is_linked();
     start.in_progress = repo.under_way().map(str::to_owned);
     start.index_lock = stale::index_lock(&repo);
-    let status = Status::read(&repo, Untracked::Directories)?;
+    let (status, refs) = history::state(&repo);
+    let status = status?;
     start.start_sha = status.head.as_deref().map(text::short);
     start.branch = status.branch.as_deref().map(text::shown);
-    let (refs, complete) = history::refs(&repo)?;
+    let (refs, complete) = refs?;
     start.refs = refs;
     start.refs_complete = complete;
     unclean(start, &repo, &status)?;

@@ -86,9 +86,10 @@ impl RunDir {
         Ok(file)
     }
 
-    /// Writes `name` at once: it is there whole or not at all.
+    /// Writes `name` at once: whoever reads it finds it whole or not at all. It is
+    /// not forced to the disk, which takes longer than all else at a run's start.
     pub fn write(&self, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
-        let temporary = self.fill_temporary(name, bytes)?;
+        let (temporary, _) = self.fill_temporary(name, bytes)?;
         renameat(&self.dir, &temporary, &self.dir, name)
             .map_err(|err| place(err, &self.path.join(name)))?;
         Ok(())
@@ -97,9 +98,13 @@ impl RunDir {
     /// Writes `name` for good, unless it is there already; returns whether this
     /// call did it. It survives a loss of power.
     pub fn write_once(&self, name: &str, bytes: &[u8]) -> anyhow::Result<bool> {
-        let temporary = self.fill_temporary(name, bytes)?;
+        let (temporary, file) = self.fill_temporary(name, bytes)?;
         let shown = self.path.join(name);
         let (dir, keep) = (&self.dir, RenameFlags::NOREPLACE);
+        if let Err(err) = file.sync_all() {
+            let _ = unlinkat(dir, &temporary, AtFlags::empty());
+            return Err(place(err, &shown));
+        }
         let renamed = renameat_with(dir, &temporary, dir, name, keep).or_else(|err| match err {
             // A file system that cannot refuse to replace.
             rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS => {
@@ -120,22 +125,23 @@ impl RunDir {
         Ok(true)
     }
 
-    /// Writes a file beside `name` and returns what it is called.
-    fn fill_temporary(&self, name: &str, bytes: &[u8]) -> anyhow::Result<String> {
+    /// Writes a file beside `name`; returns what it is called, and it.
+    fn fill_temporary(&self, name: &str, bytes: &[u8]) -> anyhow::Result<(String, File)> {
         let temporary = format!(".{name}.{}", std::process::id());
         let written = (|| {
             let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY;
             let _ = unlinkat(&self.dir, &temporary, AtFlags::empty());
             let mut file = File::from(self.open(&temporary, flags)?);
             file.write_all(bytes)?;
-            file.sync_all()?;
-            anyhow::Ok(())
+            anyhow::Ok(file)
         })();
-        if let Err(err) = written {
-            let _ = unlinkat(&self.dir, &temporary, AtFlags::empty());
-            return Err(err.context(self.path.join(name).display().to_string()));
+        match written {
+            Ok(file) => Ok((temporary, file)),
+            Err(err) => {
+                let _ = unlinkat(&self.dir, &temporary, AtFlags::empty());
+                Err(err.context(self.path.join(name).display().to_string()))
+            }
         }
-        Ok(temporary)
     }
 
     /// Takes the lock that says this run goes on. It lasts until every copy of

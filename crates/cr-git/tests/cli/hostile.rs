@@ -270,7 +270,8 @@ fn t3_every_call_of_git_is_hardened() {
     let calls = trap.place.beside("calls");
     let path = std::env::var("PATH").expect("text");
     let script = format!(
-        "#!/bin/sh\n{{ printf '%s ' \"$@\"; env | grep ^GIT_ | sort | tr '\\n' ' '; echo; }} >>{}\n\
+        "#!/bin/sh\nline=$(printf '%s ' \"$@\"; env | grep ^GIT_ | sort | tr '\\n' ' ')\n\
+         echo \"$line\" >>{}\n\
          PATH='{path}' exec git \"$@\"\n",
         calls.display()
     );
