@@ -1,6 +1,7 @@
 //! The loop: where every task stands, what to do next, until nothing is left.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -270,12 +271,16 @@ impl Engine {
             .open(path.join("attempt.stderr"))?;
         let mut command = Command::new(program);
         command.arg("attempt").arg(path);
-        command.stdin(Stdio::null()).stdout(Stdio::null());
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
         command.stderr(notes);
         cr_sys::in_own_session(&mut command, None);
         let mut child = command.spawn().context("start an attempt")?;
         let process = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
         self.place.note(id, "pid", &format!("{}\n", child.id()))?;
+        // A signal before it listens would end it, and not what it is about.
+        if let Some(mut ready) = child.stdout.take() {
+            let _ = ready.read(&mut [0]);
+        }
         let mut is_told = false;
         loop {
             use std::os::fd::AsFd;

@@ -5,6 +5,7 @@
 //! so that adopting an attempt is the same as starting it.
 
 use std::fs::File;
+use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::Context;
@@ -19,6 +20,10 @@ use crate::{gate, judge, pipeline};
 /// Runs the attempt at `path`, or waits for whoever does.
 pub(crate) fn run(path: &Path) -> anyhow::Result<Exit> {
     let stop = Stop::listen()?;
+    // Whoever asked waits for this before it signals us, if it is still there.
+    let _ = io::stdout()
+        .write_all(b"\n")
+        .and_then(|()| io::stdout().flush());
     let dir = RunDir::at(path)?;
     let spec: Spec = read_json(&path.join("attempt.json"))?
         .with_context(|| format!("{}: no attempt", path.display()))

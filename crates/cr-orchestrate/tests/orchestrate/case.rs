@@ -155,6 +155,7 @@ pub(crate) fn appears(path: &Path) {
             "{} is not there",
             path.display()
         );
-        std::thread::yield_now();
+        // Nothing tells of a file in a directory that may not be there yet.
+        std::thread::park_timeout(std::time::Duration::from_millis(5));
     }
 }

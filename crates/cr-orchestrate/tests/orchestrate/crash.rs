@@ -1,10 +1,11 @@
 //! SIGTERM and SIGKILL at any moment: no attempt twice, nothing done by word
 //! only.
 
-use std::process::Command;
-use std::time::{Duration, Instant};
+use std::process::{Child, Command};
+use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 use crate::case::{Case, appears};
 
@@ -56,6 +57,58 @@ fn w1_what_was_lost_is_not_run_again_unless_somebody_says_so() {
 }
 
 #[test]
+fn w1_an_attempt_outlives_the_engine_and_is_adopted() {
+    let case = Case::new();
+    case.plan(&[("a", ""), ("b", "")]);
+    let gate = case.path("gate");
+    let made = Command::new("mkfifo").arg(&gate).status();
+    assert!(made.expect("run mkfifo").success());
+    case.script("a", 1, "touch \"$CASE/here\"; cat \"$CASE/gate\"");
+    let mut first = case.command(&["../plan.yaml"]).spawn().expect("run");
+    appears(&case.path("here"));
+    first.kill().expect("killed");
+    first.wait().expect("ended");
+    assert_eq!(case.of_run("task-a.status"), "running\n");
+    let id = case.run_id();
+    let second = case.command(&["--resume-run", &id]).spawn().expect("run");
+    // Opened by the agent that the first engine started.
+    std::fs::write(&gate, "").expect("opened");
+    let ended = crate::case::Ended::from(second.wait_with_output().expect("ended"));
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert!(ended.out.contains(r#""state":"adopted""#), "{}", ended.out);
+    assert_eq!((case.starts("a"), case.starts("b")), (1, 1));
+    assert_eq!(case.done(), ["a", "b"]);
+}
+
+#[test]
+fn w6_an_adopted_attempt_can_be_stopped() {
+    let case = Case::new();
+    case.plan(&[("a", "")]);
+    case.script(
+        "a",
+        1,
+        "touch \"$CASE/here\"; rmdir \"$CASE/busy\"; exec sleep 600",
+    );
+    let mut first = case.command(&["../plan.yaml"]).spawn().expect("run");
+    appears(&case.path("here"));
+    first.kill().expect("killed");
+    first.wait().expect("ended");
+    let id = case.run_id();
+    let mut command = case.command(&["--resume-run", &id]);
+    let mut second = command.spawn().expect("run");
+    let mut said = std::io::BufReader::new(second.stdout.take().expect("piped"));
+    let mut line = String::new();
+    while !line.contains("adopted") {
+        line.clear();
+        std::io::BufRead::read_line(&mut said, &mut line).expect("a line");
+    }
+    kill_process(Pid::from_child(&second), Signal::TERM).expect("sent");
+    assert_eq!(second.wait().expect("ended").code(), Some(143));
+    let end = case.of_run("attempts/a/1/end.json");
+    assert!(end.contains(r#""outcome":"interrupted""#), "{end}");
+}
+
+#[test]
 fn w1_an_attempt_whose_supervisor_died_is_judged_by_what_it_left() {
     let case = Case::new();
     // The first gate kills whoever runs it, after the agent's work is done.
@@ -98,6 +151,14 @@ fn random(seed: &mut u64, most: u64) -> u64 {
     *seed % most
 }
 
+/// Waits until `child` has ended, though no longer than `limit`.
+fn ends_within(child: &Child, limit: Duration) {
+    let process = pidfd_open(Pid::from_child(child), PidfdFlags::empty()).expect("a process");
+    let limit = Timespec::try_from(limit).expect("short");
+    let mut polled = [PollFd::new(&process, PollFlags::IN)];
+    poll(&mut polled, Some(&limit)).expect("poll");
+}
+
 /// Runs a sprint and kills the engine `kills` times; returns how often it was
 /// alive to be killed.
 fn torment(kills: u32, seed: &mut u64) -> u32 {
@@ -106,10 +167,8 @@ fn torment(kills: u32, seed: &mut u64) -> u32 {
     let mut hit = 0;
     let mut child = case.command(&plan).spawn().expect("run");
     for _ in 0..kills {
-        let moment = Instant::now() + Duration::from_millis(random(seed, 400));
-        while Instant::now() < moment && child.try_wait().expect("a child").is_none() {
-            std::thread::yield_now();
-        }
+        let moment = Duration::from_millis(random(seed, 400));
+        ends_within(&child, moment);
         hit += u32::from(child.try_wait().expect("a child").is_none());
         let _ = child.kill();
         child.wait().expect("ended");
