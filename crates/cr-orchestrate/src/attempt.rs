@@ -34,6 +34,10 @@ pub(crate) struct Spec {
     /// It does so because that was cut off.
     pub(crate) resumed: bool,
     pub(crate) sprint: bool,
+    /// The attempt whose start the scope is measured from, if not its own: work
+    /// outside the scope can only be taken back, which is a change, too.
+    #[serde(default)]
+    pub(crate) scope_from: Option<u32>,
     /// Options of the agent's supervisor that the configuration gives.
     #[serde(default)]
     pub(crate) flags: Vec<String>,

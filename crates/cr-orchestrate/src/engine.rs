@@ -12,7 +12,7 @@ use cr_verdict::Outcome;
 use jiff::Timestamp;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use crate::attempt::Spec;
+use crate::attempt::{Ended, Spec};
 use crate::log::{Log, TaskLine};
 use crate::pipeline::{self, PROMPT};
 use crate::place::{Attempts, Place, Run};
@@ -218,6 +218,7 @@ impl Engine {
             resume: session.filter(|_| resume),
             resumed: resume && was_cut,
             sprint: self.run.settings.sprint,
+            scope_from: last.and_then(scope_from),
             flags: pipeline::flags(task, &self.configured),
         };
         let text = words::prompt(task, beginning, last, spec.sprint);
@@ -352,6 +353,12 @@ impl Engine {
 
 fn last_number(attempts: &Attempts) -> u32 {
     u32::try_from(attempts.ended.len()).unwrap_or(u32::MAX)
+}
+
+/// Where the scope of the attempt after `last` is measured from.
+fn scope_from(last: &Ended) -> Option<u32> {
+    let is_outside = last.end.outcome() == Outcome::ScopeViolation && last.again.is_none();
+    is_outside.then(|| last.spec.scope_from.unwrap_or(last.spec.number))
 }
 
 /// Whether nothing of the plan stands in the way of `one`.

@@ -11,6 +11,7 @@ use cr_run::RunDir;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
+use crate::attempt::Spec;
 use crate::stop::{Stop, Target};
 use crate::task::Task;
 
@@ -83,13 +84,16 @@ fn tail(path: &Path) -> String {
 }
 
 /// The files outside its scope that the task has changed.
-pub(crate) fn outside(dir: &RunDir, task: &Task) -> anyhow::Result<Option<String>> {
+pub(crate) fn outside(dir: &RunDir, spec: &Spec) -> anyhow::Result<Option<String>> {
+    let task = &spec.task;
     if task.files.is_empty() {
         return Ok(None);
     }
     let mut command = crate::tools::tool("cr-git");
     command.arg("scope").arg("--stream");
-    command.arg(dir.path().join(crate::pipeline::START));
+    let other = spec.scope_from.map(|number| format!("../{number}"));
+    let start = dir.path().join(other.unwrap_or_default());
+    command.arg(start.join(crate::pipeline::START));
     for glob in &task.files {
         command.arg(format!("--allow={glob}"));
     }
@@ -97,7 +101,8 @@ pub(crate) fn outside(dir: &RunDir, task: &Task) -> anyhow::Result<Option<String
     let names = String::from_utf8_lossy(&output.stdout);
     Ok((output.status.code() == Some(5)).then(|| {
         format!(
-            "files outside the task's scope were changed:\n{}",
+            "files outside the task's scope were changed; take back commits with `git reset`, \
+             not with new ones:\n{}",
             names.trim()
         )
     }))

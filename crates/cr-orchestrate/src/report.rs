@@ -3,10 +3,12 @@
 use std::os::unix::fs::symlink;
 
 use cr_run::RunDir;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::attempt::{Ended, read_json};
 use crate::engine::Known;
+use crate::pipeline::START;
 use crate::place::{Place, Run};
 use crate::standing::Standing;
 
@@ -25,7 +27,20 @@ pub(crate) fn task(place: &Place, one: &Known) -> anyhow::Result<()> {
     let number = one.attempts.ended.len();
     let stream = format!("attempts/{id}/{number}/stream.ndjson");
     link(&place.dir, &stream, &format!("task-{id}.ndjson"));
+    let start = place.attempt_path(id, u32::try_from(number)?).join(START);
+    if let Ok(Some(Start {
+        common_dir: Some(dir),
+    })) = read_json(&start)
+    {
+        link(&place.dir, &format!("{dir}/cr.lock"), "git.lock");
+    }
     Ok(())
+}
+
+/// Where the repository keeps what all its work trees share.
+#[derive(Debug, Deserialize)]
+struct Start {
+    common_dir: Option<String>,
 }
 
 /// Points `name` at `target`. A page without its stream is still a page.

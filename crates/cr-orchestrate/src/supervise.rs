@@ -149,7 +149,7 @@ impl Attempt<'_> {
         if let Some(error) = judge::commits(task, end) {
             return Ok(Some((Outcome::NoCommit, error.to_owned())));
         }
-        if let Some(error) = gate::outside(self.dir, task)? {
+        if let Some(error) = gate::outside(self.dir, self.spec)? {
             return Ok(Some((Outcome::ScopeViolation, error)));
         }
         let verify = ("verify", task.verify.as_slice());

@@ -57,6 +57,16 @@ fn every_form_of_a_plan_is_read() {
 }
 
 #[test]
+fn a_plan_may_come_by_a_pipe() {
+    let case = Case::new();
+    case.write("p.ndjson", "{\"id\":\"a\",\"prompt\":\"do a\"}\n");
+    let plan = std::fs::File::open(case.path("p.ndjson")).expect("a plan");
+    let mut command = case.command(&["--dry-run", "-"]);
+    let output = command.stdin(plan).output().expect("run");
+    assert!(String::from_utf8_lossy(&output.stdout).contains(r#""id":"a""#));
+}
+
+#[test]
 fn steps_of_a_sprint_may_be_prompts_and_nothing_else() {
     let case = Case::new();
     case.write(

@@ -228,3 +228,35 @@ fn what_cannot_be_started_is_not_tried_again() {
     assert!(ended.err.contains("nowhere"), "{}", ended.err);
     assert!(!ended.err.contains("attempt 2"), "{}", ended.err);
 }
+
+/// Makes the agents' directory a repository of one commit.
+fn repository(case: &Case) {
+    let commands = "git init -q -b main && git config user.name T && \
+                    git config user.email t@example.invalid && \
+                    echo 1 > a.txt && git add . && git commit -q -m begin";
+    let done = std::process::Command::new("/bin/sh")
+        .args(["-c", commands])
+        .current_dir(case.path("work"))
+        .status();
+    assert!(done.expect("run git").success());
+}
+
+#[test]
+fn work_is_judged_by_what_git_says() {
+    let case = Case::new();
+    repository(&case);
+    case.plan(&[("a", "files: [src/], commit: required")]);
+    let work = "mkdir -p src; echo x > src/x; git add .; git commit -q -m work >&2";
+    case.script("a", 1, "");
+    case.script("a", 2, "echo 2 > a.txt; git commit -q -a -m stray >&2");
+    case.script("a", 3, &format!("git reset -q --hard HEAD^ >&2; {work}"));
+    let ended = case.go(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    let prompts = [2, 3].map(|n| case.seen("a", n, "prompt"));
+    assert!(prompts[0].contains("no commit was made"), "{}", prompts[0]);
+    assert!(prompts[1].contains("a.txt"), "{}", prompts[1]);
+    let report = case.of_run("report.md");
+    assert!(report.contains(" work"), "{report}");
+    let lock = std::fs::read_link(case.run_dir().join("git.lock"));
+    assert!(lock.expect("a link").ends_with(".git/cr.lock"));
+}
