@@ -66,7 +66,16 @@ fn what_failed_is_done_with_what_it_lacked() {
         assert_eq!(outcomes(&lines, "budget"), ["limit_budget", "success"]);
         let busy = outcomes(&lines, "busy");
         assert_eq!(busy, ["overloaded", "overloaded", "success"]);
-        assert_eq!(outcomes(&lines, "killed"), ["killed", "success"]);
+        // Killed before the CLI had written its session, there is nothing to
+        // resume: the attempt that tries fails, and the next begins anew.
+        let killed = outcomes(&lines, "killed");
+        assert_eq!(killed.first().map(String::as_str), Some("killed"));
+        assert_eq!(
+            killed.last().map(String::as_str),
+            Some("success"),
+            "{lines:#?}"
+        );
+        assert!(killed.len() <= 3, "{lines:#?}");
         let kept = fs::read_to_string(place.repository().join("kept"));
         assert_eq!(kept.expect("the work is kept"), "kept\n");
     });
