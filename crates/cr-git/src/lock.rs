@@ -19,9 +19,10 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use cr_io::Exit;
+use cr_proc::Process;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::OFlags;
-use rustix::process::{Pid, PidfdFlags, Signal, getpgrp, pidfd_open, pidfd_send_signal};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
@@ -166,7 +167,8 @@ fn from_terminal(number: i32) -> bool {
         let terminal = File::open("/dev/tty").ok()?;
         rustix::termios::tcgetpgrp(&terminal).ok()
     };
-    keys && foreground() == Some(getpgrp())
+    let own = || Pid::from_raw(Process::own()?.group());
+    keys && own().is_some_and(|own| foreground() == Some(own))
 }
 
 /// What the shell would make of `status`.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::io;
 
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 
 /// Clock ticks a second in `/proc`; the kernel shows this number to everyone.
@@ -21,6 +21,10 @@ pub struct Process {
     pub age_ms: u64,
     #[serde(skip)]
     parent: i32,
+    #[serde(skip)]
+    group: i32,
+    #[serde(skip)]
+    session: i32,
     #[serde(skip)]
     state: u8,
     /// Ticks after boot; with the pid it names a process for good.
@@ -49,8 +53,26 @@ impl Process {
             age_ms: 0,
             state: *fields.first()?.as_bytes().first()?,
             parent: fields.get(1)?.parse().ok()?,
+            group: fields.get(2)?.parse().ok()?,
+            session: fields.get(3)?.parse().ok()?,
             start: fields.get(19)?.parse().ok()?,
         })
+    }
+
+    /// Looks at this process.
+    pub fn own() -> Option<Self> {
+        Self::read(getpid().as_raw_nonzero().get())
+    }
+
+    /// The number of its process group: 0 when that began outside of our
+    /// namespace, which is a number that `getpgrp` of rustix does not allow.
+    pub fn group(&self) -> i32 {
+        self.group
+    }
+
+    /// Whether it leads its session, which may have begun outside as well.
+    pub fn leads_session(&self) -> bool {
+        self.session == self.pid
     }
 
     /// Whether it only waits to be reaped.

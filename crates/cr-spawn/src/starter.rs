@@ -3,7 +3,8 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, PidfdFlags, getpid, getppid, getsid, pidfd_open};
+use cr_proc::Process;
+use rustix::process::{Pid, PidfdFlags, getppid, pidfd_open};
 
 /// `setsid -f` leaves its child a moment after it has started it.
 const MOMENT: Duration = Duration::from_millis(500);
@@ -33,7 +34,7 @@ impl Starter {
         Some(Self {
             handle,
             since: Instant::now(),
-            is_leader: named.is_none() && getsid(None).is_ok_and(|session| session == getpid()),
+            is_leader: named.is_none() && Process::own().is_some_and(|own| own.leads_session()),
         })
     }
 

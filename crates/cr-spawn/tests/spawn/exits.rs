@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
 
 use crate::case::{Case, INIT, RESULT};
 
@@ -186,4 +187,43 @@ fn a_recording_gives_its_own_end() {
     let end = r#"{"type":"cr","subtype":"exit","exit_code":null,"signal":6}"#;
     let done = Case::playing(&[INIT, RESULT, end], "").run();
     assert_eq!(done.code(), Some(134));
+}
+
+#[test]
+fn a_namespace_whose_session_began_outside_is_no_obstacle() {
+    // As in a container or a sandbox without setsid: the session and the group
+    // have the number 0. The parent is nobody, init, or one of init's children.
+    let scripts = [
+        r#"exec "$@""#,
+        r#""$@"; exit $?"#,
+        r#"sh -c '"$@"; exit $?' sh "$@"; exit $?"#,
+    ];
+    for script in scripts {
+        let mut case = Case::playing(&[INIT, RESULT], "exit=3");
+        let inside = std::mem::replace(&mut case.command, Command::new("unshare"));
+        case.command
+            .args([
+                "--user",
+                "--map-root-user",
+                "--pid",
+                "--fork",
+                "--mount-proc",
+            ])
+            .args(["sh", "-c", script, "sh"])
+            .arg(inside.get_program())
+            .env_clear()
+            .envs(
+                inside
+                    .get_envs()
+                    .filter_map(|(key, value)| Some((key, value?))),
+            )
+            .current_dir(case.dir.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let done = case.run();
+        assert_eq!(done.code(), Some(3), "{script}: {}", done.stderr);
+        assert_eq!(done.exit()["exit_code"], 3, "{script}");
+        done.assert_nobody_left(script);
+    }
 }
