@@ -22,6 +22,8 @@ pub(crate) fn note(event: &Event<'_>) -> Option<Note> {
                 .tone(Tone::Warning)
         }
         "git" => return git(line),
+        "task" => task(line),
+        "run" => return run(line),
         _ => return None,
     })
 }
@@ -125,6 +127,28 @@ fn said(line: Raw<'_>, label: &'static str, key: &str) -> Note {
         .map(Text::decode)
         .unwrap_or_default();
     Note::new(label, words.trim_end())
+}
+
+/// A change of a task: of one attempt at it.
+fn task(line: Raw<'_>) -> Note {
+    let text = |key: &str| line.string(key).unwrap_or_default();
+    let attempt = line.get("attempt").and_then(Raw::u64).unwrap_or(0);
+    let mut words = format!("{}: attempt {attempt}: {}", text("id"), text("state"));
+    let outcome = text("outcome");
+    if !outcome.is_empty() {
+        words.push_str(&format!(" ({outcome})"));
+    }
+    words.push_str(&format!(": {}", text("reason")));
+    let is_bad = !matches!(&*outcome, "" | "success");
+    Note::new("Task", words).key(if is_bad { Tone::Warning } else { Tone::Plain })
+}
+
+/// A change of a run of tasks, unless it only says that it has begun.
+fn run(line: Raw<'_>) -> Option<Note> {
+    let next = line.string("next")?;
+    let text = |key: &str| line.string(key).unwrap_or_default();
+    let words = format!("{}: {}; to go on: {next}", text("state"), text("reason"));
+    Some(Note::new("Run", words).key(Tone::Warning))
 }
 
 /// What the run did to the repository, when it is over.

@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -183,7 +184,37 @@ pub(crate) enum Command {
     Attempt {
         /// Its directory
         dir: PathBuf,
+
+        /// The agent ends when this process does
+        #[arg(long)]
+        watch_pid: Option<i32>,
     },
+    /// One task, for `claude-runner --retry`: its attempts as one stream
+    #[command(hide = true)]
+    One(OneArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct OneArgs {
+    /// The run's directory
+    #[arg(long)]
+    pub(crate) dir: PathBuf,
+
+    /// How often it is tried again
+    #[arg(long)]
+    pub(crate) retries: Option<u32>,
+
+    /// The longest wait for a limit to reset
+    #[arg(long, value_parser = cr_io::parse_duration)]
+    pub(crate) max_wait: Option<Duration>,
+
+    /// End when this process does
+    #[arg(long)]
+    pub(crate) watch_pid: Option<i32>,
+
+    /// The options of cr-spawn; without any, what was begun goes on
+    #[arg(last = true)]
+    pub(crate) words: Vec<OsString>,
 }
 
 #[derive(Debug, clap::Args)]

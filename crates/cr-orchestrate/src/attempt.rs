@@ -41,6 +41,10 @@ pub(crate) struct Spec {
     /// Options of the agent's supervisor that the configuration gives.
     #[serde(default)]
     pub(crate) flags: Vec<String>,
+    /// Those are all there are: somebody has given them, and has said of
+    /// permissions what there is to say.
+    #[serde(default)]
+    pub(crate) is_command_line: bool,
 }
 
 /// What an attempt may use.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -10,20 +12,28 @@ use cr_io::Exit;
 use cr_run::RunId;
 use cr_verdict::Outcome;
 use jiff::Timestamp;
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::event::PollFlags;
+use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
+use signal_hook::consts::SIGPIPE;
 
 use crate::attempt::{Ended, Spec};
-use crate::log::{Log, TaskLine};
+use crate::log::{Log, RunLine, TaskLine};
+use crate::one;
 use crate::pipeline::{self, PROMPT};
 use crate::place::{Attempts, Place, Run};
 use crate::report;
 use crate::standing::{Stand, Standing, limits, standing};
+use crate::stop;
+use crate::stream::Stream;
 use crate::task::Task;
-use crate::watch::Watch;
+use crate::watch::{Wanted, Watch};
 use crate::words::{self, Beginning};
 
 /// How often a wait looks whether somebody wants a pause.
 const GLANCE: Duration = Duration::from_secs(1);
+
+/// How long a reader may take for the rest, once somebody wants us to end.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A run under way.
 #[derive(Debug)]
@@ -35,6 +45,8 @@ pub(crate) struct Engine {
     pub(crate) wishes: Wishes,
     /// What the user's configuration says of agents.
     pub(crate) configured: BTreeMap<&'static str, String>,
+    /// The attempts as one stream, on standard output, if that is wanted.
+    pub(crate) stream: Option<Stream>,
 }
 
 /// What holds for this start of a run only.
@@ -74,6 +86,10 @@ impl Engine {
             self.show(one)?;
         }
         let exit = self.steps(&mut known)?;
+        if self.stream.is_some() {
+            self.last_word(&known)?;
+            return Ok(exit);
+        }
         report::write(&self.place, &self.run, &known)?;
         let path = self.place.dir.path().join("report.md");
         self.log.say(&format!("report: {}", path.display()));
@@ -102,13 +118,35 @@ impl Engine {
     }
 
     fn end(&mut self, exit: Exit, state: &str, reason: &str) -> anyhow::Result<Exit> {
-        self.log.run(state, reason)?;
-        if exit != Exit::Ok {
-            let id = &self.run.id;
-            self.log
-                .say(&format!("to go on: cr-orchestrate --resume-run {id}"));
+        let next = (exit != Exit::Ok).then(|| self.resume_command());
+        let line = RunLine {
+            state,
+            reason,
+            next: next.as_deref(),
+            ..RunLine::default()
+        };
+        let line = self.log.run(&line)?;
+        self.pass_on(&line);
+        if let Some(next) = next {
+            self.log.say(&format!("to go on: {next}"));
         }
         Ok(exit)
+    }
+
+    /// How to go on with this run.
+    fn resume_command(&self) -> String {
+        let tool = match self.stream {
+            Some(_) => "claude-runner",
+            None => "cr-orchestrate",
+        };
+        format!("{tool} --resume-run {}", self.run.id)
+    }
+
+    /// Adds a line of our own to the stream.
+    pub(crate) fn pass_on(&mut self, line: &[u8]) {
+        if let Some(stream) = &mut self.stream {
+            stream.lines(line);
+        }
     }
 
     fn look_at_all(&self) -> anyhow::Result<Vec<Known>> {
@@ -195,7 +233,74 @@ impl Engine {
     fn hold(&mut self, until: Timestamp) -> anyhow::Result<()> {
         let left = until.duration_since(Timestamp::now());
         let left = Duration::try_from(left).unwrap_or_default();
-        self.watch.wait(None, Some(left.min(GLANCE)))?;
+        self.wait(None, Some(left.min(GLANCE)))?;
+        Ok(())
+    }
+
+    /// Waits until `process` has ended, for a signal, or as long as `limit`, and
+    /// passes the stream on meanwhile; once somebody wants us to end, a reader that
+    /// stands still is not waited for. Returns whether the process has ended.
+    fn wait(
+        &mut self,
+        process: Option<BorrowedFd<'_>>,
+        limit: Option<Duration>,
+    ) -> anyhow::Result<bool> {
+        let is_asked = self.watch.signal().is_some();
+        let mut limit = limit;
+        let stdout = std::io::stdout();
+        let mut fds: Vec<Wanted<'_>> = Vec::new();
+        fds.extend(process.map(|fd| (fd, PollFlags::IN)));
+        if let Some(stream) = &mut self.stream {
+            stream.take()?;
+            if is_asked && stream.stands_still(PATIENCE) {
+                stream.leave();
+            } else if is_asked && !stream.is_written() {
+                limit = Some(limit.unwrap_or(GLANCE).min(GLANCE));
+            }
+            fds.extend(stream.polled(&stdout));
+        }
+        let came = self.watch.wait(&fds, limit)?;
+        drop(fds);
+        let reader = came.last().copied().unwrap_or(PollFlags::empty());
+        let stream = self.stream.as_mut();
+        if stream.is_some_and(|stream| !stream.write(reader)) {
+            // Nobody waits for what the agent does.
+            self.watch.pretend(SIGPIPE);
+        }
+        Ok(process.is_some() && came.first().is_some_and(|came| !came.is_empty()))
+    }
+
+    /// Adds to the stream, from now on, what the attempt in `path` writes.
+    pub(crate) fn follow(&mut self, path: &Path, is_first: bool) -> anyhow::Result<()> {
+        if let Some(stream) = &mut self.stream {
+            stream.follow(path, is_first)?;
+        }
+        Ok(())
+    }
+
+    /// Passes on all that the attempt has left.
+    pub(crate) fn drain(&mut self) -> anyhow::Result<()> {
+        while let Some(stream) = &mut self.stream {
+            if stream.take()? {
+                stream.unfollow();
+                break;
+            }
+            self.wait(None, None)?;
+        }
+        Ok(())
+    }
+
+    /// Says how the last attempt ended, and waits until that was read.
+    fn last_word(&mut self, known: &[Known]) -> anyhow::Result<()> {
+        let signal = self.watch.signal();
+        let line = one::exit(&self.place, &self.run.id, known, signal);
+        if let Some(line) = line {
+            self.place.dir.write("exit.json", &line)?;
+            self.pass_on(&line);
+        }
+        while self.stream.as_ref().is_some_and(|s| !s.is_written()) {
+            self.wait(None, None)?;
+        }
         Ok(())
     }
 
@@ -210,8 +315,17 @@ impl Engine {
         let was_cut = last.is_some_and(|last| {
             matches!(last.end.outcome(), Outcome::Killed | Outcome::Incomplete)
         });
+        let flags = match &self.run.settings.words {
+            Some(words) => one::words(words, number, resume, beginning.is_handoff),
+            None => pipeline::flags(task, &self.configured),
+        };
+        // The attempts of one run bear its name.
+        let run_id = match self.stream {
+            Some(_) => self.run.id.clone(),
+            None => RunId::new().to_string(),
+        };
         let spec = Spec {
-            run_id: RunId::new().to_string(),
+            run_id,
             number,
             task: task.clone(),
             limits: limits(task, beginning),
@@ -219,7 +333,8 @@ impl Engine {
             resumed: resume && was_cut,
             sprint: self.run.settings.sprint,
             scope_from: last.and_then(scope_from),
-            flags: pipeline::flags(task, &self.configured),
+            flags,
+            is_command_line: self.run.settings.words.is_some(),
         };
         let text = words::prompt(task, beginning, last, spec.sprint);
         let dir = self.place.attempt(&task.id, number)?;
@@ -241,14 +356,17 @@ impl Engine {
         self.place.note(&id, "status", "running\n")?;
         let now = format!("{}\n", cr_run::now());
         self.place.note(&id, "start", &now)?;
-        self.log.task(&TaskLine {
+        let path = self.place.attempt_path(&id, number);
+        let line = self.log.task(&TaskLine {
             id: &id,
             attempt: number,
             state: if is_adopted { "adopted" } else { "running" },
             reason: &reason,
+            run_dir: Some(&path),
             ..TaskLine::default()
         })?;
-        let path = self.place.attempt_path(&id, number);
+        self.pass_on(&line);
+        self.follow(&path, number == 1)?;
         // Once more, should the first one have died on the way.
         for _ in 0..2 {
             if !path.join("end.json").exists() {
@@ -259,12 +377,13 @@ impl Engine {
             let text = format!("{}: the attempt left no end", path.display());
             return Err(anyhow!(text).context(Exit::Io));
         }
+        self.drain()?;
         *one = self.look(one.task.clone())?;
         self.tell(one, number)?;
         self.show(one)
     }
 
-    fn supervise(&mut self, id: &str, path: &std::path::Path) -> anyhow::Result<()> {
+    fn supervise(&mut self, id: &str, path: &Path) -> anyhow::Result<()> {
         let program = std::env::current_exe()?;
         let notes = std::fs::OpenOptions::new()
             .create(true)
@@ -272,6 +391,10 @@ impl Engine {
             .open(path.join("attempt.stderr"))?;
         let mut command = Command::new(program);
         command.arg("attempt").arg(path);
+        if self.stream.is_some() {
+            // Whoever waits for the stream waits for the agent no longer than that.
+            command.arg(format!("--watch-pid={}", std::process::id()));
+        }
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         command.stderr(notes);
         cr_sys::in_own_session(&mut command, None);
@@ -282,15 +405,12 @@ impl Engine {
         if let Some(mut ready) = child.stdout.take() {
             let _ = ready.read(&mut [0]);
         }
-        let mut is_told = false;
         loop {
-            use std::os::fd::AsFd;
-            if self.watch.signal().is_some() && !is_told {
-                is_told = true;
+            for signal in self.watch.news().into_iter().map(stop::signal) {
                 // It may have ended just now.
-                let _ = pidfd_send_signal(&process, Signal::TERM);
+                let _ = pidfd_send_signal(&process, signal);
             }
-            if self.watch.wait(Some(process.as_fd()), None)? {
+            if self.wait(Some(process.as_fd()), None)? {
                 break;
             }
         }
@@ -311,15 +431,18 @@ impl Engine {
                 one.stand.reason
             ),
         };
-        self.log.task(&TaskLine {
+        let path = self.place.attempt_path(&one.task.id, number);
+        let line = TaskLine {
             id: &one.task.id,
             attempt: number,
             state: one.stand.word(&one.attempts),
-            outcome: Some(&last.end.outcome),
-            cost_usd: last.end.cost_usd,
-            commits: Some(&last.end.commits),
             reason: &reason,
-        })
+            run_dir: Some(&path),
+            ..TaskLine::ended(&last.end)
+        };
+        let line = self.log.task(&line)?;
+        self.pass_on(&line);
+        Ok(())
     }
 
     /// Leaves the files that show where a task stands.

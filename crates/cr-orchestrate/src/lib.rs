@@ -18,6 +18,7 @@ mod engine;
 mod gate;
 mod judge;
 mod log;
+mod one;
 mod order;
 mod pipeline;
 mod place;
@@ -26,6 +27,7 @@ mod report;
 mod standing;
 mod status;
 mod stop;
+mod stream;
 mod supervise;
 mod task;
 mod tools;
@@ -45,7 +47,8 @@ const PATIENCE: Duration = Duration::from_millis(800);
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     match &args.command {
         Some(Command::Status(args)) => status::run(args, io::stdout()),
-        Some(Command::Attempt { dir }) => supervise::run(dir),
+        Some(Command::One(args)) => one::run(args),
+        Some(Command::Attempt { dir, watch_pid }) => supervise::run(dir, *watch_pid),
         None => orchestrate(args),
     }
 }
@@ -99,7 +102,13 @@ fn begin(args: &Args, place: Place, run: Run) -> anyhow::Result<Exit> {
     } else {
         "started"
     };
-    log.run(words, &place.dir.path().display().to_string())?;
+    let shown = place.dir.path().display().to_string();
+    log.run(&log::RunLine {
+        state: words,
+        reason: &shown,
+        run_dir: Some(place.dir.path()),
+        ..log::RunLine::default()
+    })?;
     let wishes = Wishes {
         range,
         breaks: args.breaks.clone(),
@@ -114,6 +123,7 @@ fn begin(args: &Args, place: Place, run: Run) -> anyhow::Result<Exit> {
         log,
         watch,
         wishes,
+        stream: None,
     };
     let exit = engine.go()?;
     if args.report {
@@ -177,6 +187,7 @@ fn settings(args: &Args, before: Settings) -> Settings {
             [] => before.backoff,
             given => given.iter().map(seconds).collect(),
         },
+        words: before.words,
     }
 }
 

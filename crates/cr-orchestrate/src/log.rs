@@ -6,7 +6,10 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use anyhow::Context;
+use jiff::Timestamp;
 use serde::Serialize;
+
+use crate::attempt::End;
 
 /// The log of a run.
 #[derive(Debug)]
@@ -30,13 +33,44 @@ pub(crate) struct TaskLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) commits: Option<&'a [String]>,
     pub(crate) reason: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) why: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) num_turns: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) started_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ended_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) run_dir: Option<&'a Path>,
+}
+
+impl<'a> TaskLine<'a> {
+    /// What is known of an attempt that has ended.
+    pub(crate) fn ended(end: &'a End) -> Self {
+        Self {
+            outcome: Some(&end.outcome),
+            cost_usd: end.cost_usd,
+            commits: Some(&end.commits),
+            why: Some(&end.why),
+            num_turns: end.num_turns,
+            started_at: end.started_at,
+            ended_at: Some(end.ended_at),
+            ..Self::default()
+        }
+    }
 }
 
 /// A change of the whole run.
-#[derive(Debug, Serialize)]
-struct RunLine<'a> {
-    state: &'a str,
-    reason: &'a str,
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct RunLine<'a> {
+    pub(crate) state: &'a str,
+    pub(crate) reason: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) run_dir: Option<&'a Path>,
+    /// The command that goes on with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) next: Option<&'a str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -82,8 +116,8 @@ impl Log {
         self.is_read &= !lines;
     }
 
-    /// A change of a task.
-    pub(crate) fn task(&mut self, line: &TaskLine<'_>) -> anyhow::Result<()> {
+    /// A change of a task; returns its line.
+    pub(crate) fn task(&mut self, line: &TaskLine<'_>) -> anyhow::Result<Vec<u8>> {
         let outcome = line.outcome.map(|word| format!(" ({word})"));
         self.say(&format!(
             "{}: attempt {}: {}{}: {}",
@@ -96,13 +130,14 @@ impl Log {
         self.write("task", line)
     }
 
-    /// A change of the whole run.
-    pub(crate) fn run(&mut self, state: &str, reason: &str) -> anyhow::Result<()> {
-        self.say(&format!("{state}: {reason}"));
-        self.write("run", &RunLine { state, reason })
+    /// A change of the whole run; returns its line.
+    pub(crate) fn run(&mut self, line: &RunLine<'_>) -> anyhow::Result<Vec<u8>> {
+        self.say(&format!("{}: {}", line.state, line.reason));
+        self.write("run", line)
     }
 
-    fn write(&mut self, subtype: &str, body: &impl Serialize) -> anyhow::Result<()> {
+    /// A line of ours.
+    pub(crate) fn line(&self, subtype: &str, body: &impl Serialize) -> anyhow::Result<Vec<u8>> {
         let line = Line {
             r#type: "cr",
             subtype,
@@ -112,12 +147,17 @@ impl Log {
         };
         let mut bytes = serde_json::to_vec(&line)?;
         bytes.push(b'\n');
+        Ok(bytes)
+    }
+
+    fn write(&mut self, subtype: &str, body: &impl Serialize) -> anyhow::Result<Vec<u8>> {
+        let bytes = self.line(subtype, body)?;
         self.file.write_all(&bytes).context("session.log")?;
         // A reader that left is no reason to stop the work.
         if self.is_read && io::stdout().write_all(&bytes).is_err() {
             self.is_read = false;
         }
-        Ok(())
+        Ok(bytes)
     }
 
     /// A sentence for a person.

@@ -21,7 +21,13 @@ pub(crate) const PROMPT: &str = "attempt.prompt";
 pub(crate) const START: &str = "start.json";
 
 /// Runs the agent; afterwards there is a summary in `dir`.
-pub(crate) fn run(dir: &RunDir, spec: &Spec, notes: &File, stop: &Stop) -> anyhow::Result<()> {
+pub(crate) fn run(
+    dir: &RunDir,
+    spec: &Spec,
+    watch_pid: Option<i32>,
+    notes: &File,
+    stop: &Stop,
+) -> anyhow::Result<()> {
     let (from_spawn, to_end) = pipe()?;
     let (from_end, to_summary) = pipe()?;
     let run_dir = format!("--run-dir={}", dir.path().display());
@@ -41,7 +47,8 @@ pub(crate) fn run(dir: &RunDir, spec: &Spec, notes: &File, stop: &Stop) -> anyho
             notes,
         )?,
     ];
-    let spawned = agent(dir, spec, notes, to_end, stop);
+    let command = spawn(dir, spec, watch_pid);
+    let spawned = agent(dir, spec, command, notes, to_end, stop);
     for mut stage in stages {
         stage.wait()?;
     }
@@ -52,6 +59,7 @@ pub(crate) fn run(dir: &RunDir, spec: &Spec, notes: &File, stop: &Stop) -> anyho
 fn agent(
     dir: &RunDir,
     spec: &Spec,
+    mut command: Command,
     notes: &File,
     mut to_end: std::io::PipeWriter,
     stop: &Stop,
@@ -59,7 +67,6 @@ fn agent(
     let line = before(spec, notes)?;
     dir.write(START, &line)?;
     to_end.write_all(&line)?;
-    let mut command = spawn(dir, spec);
     let mut child = start(command.stdin(Stdio::null()).stdout(to_end), notes)?;
     // The command holds on to our end of the pipe.
     drop(command);
@@ -135,38 +142,43 @@ pub(crate) fn flags(task: &Task, configured: &BTreeMap<&'static str, String>) ->
         .collect()
 }
 
-fn spawn(dir: &RunDir, spec: &Spec) -> Command {
+fn spawn(dir: &RunDir, spec: &Spec, watch_pid: Option<i32>) -> Command {
     let (task, limits) = (&spec.task, &spec.limits);
-    let mut command = tool("cr-spawn");
-    let mut option = |name: &str, value: &dyn std::fmt::Display| {
-        // With `=`, so that a value that begins with a dash stays a value.
-        command.arg(format!("--{name}={value}"));
-    };
-    option("run-dir", &dir.path().display());
-    option("prompt-file", &dir.path().join(PROMPT).display());
-    option("cwd", &task.cwd.display());
-    option("name", &task.id);
-    option("max-turns", &limits.max_turns.unwrap_or(0));
-    option("max-budget", &limits.budget_usd.unwrap_or(0.0));
-    option("timeout", &limits.timeout.unwrap_or(0.0));
+    let mut options: Vec<(&str, String)> = vec![
+        ("run-dir", dir.path().display().to_string()),
+        ("prompt-file", dir.path().join(PROMPT).display().to_string()),
+        ("cwd", task.cwd.display().to_string()),
+        ("max-turns", limits.max_turns.unwrap_or(0).to_string()),
+        ("max-budget", limits.budget_usd.unwrap_or(0.0).to_string()),
+        ("timeout", limits.timeout.unwrap_or(0.0).to_string()),
+    ];
     let optional = [
-        ("resume", &spec.resume),
-        ("model", &task.model),
-        ("system-prompt", &task.system_prompt),
-        ("json-schema", &task.schema),
-        ("permission-mode", &task.permission_mode),
+        ("watch-pid", watch_pid.map(|pid| pid.to_string())),
+        ("name", (!spec.is_command_line).then(|| task.id.clone())),
+        ("resume", spec.resume.clone()),
+        ("model", task.model.clone()),
+        ("system-prompt", task.system_prompt.clone()),
+        ("json-schema", task.schema.clone()),
+        ("permission-mode", task.permission_mode.clone()),
     ];
     for (name, value) in optional {
-        if let Some(value) = value {
-            option(name, value);
-        }
+        options.extend(value.map(|value| (name, value)));
     }
-    for tools in &task.allowed_tools {
-        option("allowed-tools", tools);
-    }
-    command.args(&spec.flags);
+    let tools = task.allowed_tools.iter();
+    options.extend(tools.map(|tools| ("allowed-tools", tools.clone())));
+    let is_given = |word: &&String| {
+        let name = word.trim_start_matches('-').split('=').next();
+        options.iter().any(|(given, _)| Some(*given) == name)
+    };
+    let flags = spec.flags.iter().filter(|word| !is_given(word));
+    let mut command = tool("cr-spawn");
+    // With `=`, so that a value that begins with a dash stays a value.
+    let given = options
+        .iter()
+        .map(|(name, value)| format!("--{name}={value}"));
+    command.args(given).args(flags);
     let is_said = std::env::var_os("CR_PERMISSION_MODE").is_some_and(|mode| !mode.is_empty());
-    if task.permission_mode.is_none() && !is_said {
+    if task.permission_mode.is_none() && !is_said && !spec.is_command_line {
         // An agent that nobody watches cannot ask.
         command.arg("--dangerously-skip-permissions");
     }

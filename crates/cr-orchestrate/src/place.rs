@@ -31,6 +31,9 @@ pub(crate) struct Settings {
     pub(crate) max_wait: Option<f64>,
     /// Seconds.
     pub(crate) backoff: Vec<f64>,
+    /// The one task came as options of cr-spawn: these.
+    #[serde(default)]
+    pub(crate) words: Option<Vec<String>>,
 }
 
 impl Default for Settings {
@@ -40,6 +43,7 @@ impl Default for Settings {
             retries: 2,
             max_wait: None,
             backoff: vec![1.0, 5.0, 30.0],
+            words: None,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group, pidfd_send_signal};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 
 /// Who gets the signal.
@@ -22,23 +22,33 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    fn stop(&self) {
+    fn stop(&self, signal: Signal) {
         // Whoever is gone needs no signal.
         let _ = match self {
-            Self::Process(process) => pidfd_send_signal(process, Signal::TERM),
+            Self::Process(process) => pidfd_send_signal(process, signal),
             Self::Group(leader) => kill_process_group(*leader, Signal::TERM),
             Self::Holder(file) => {
                 let text = std::fs::read_to_string(file).unwrap_or_default();
                 let pid = text.trim().parse().ok().and_then(Pid::from_raw);
-                pid.map_or(Ok(()), |pid| kill_process(pid, Signal::TERM))
+                pid.map_or(Ok(()), |pid| kill_process(pid, signal))
             }
         };
     }
 }
 
+/// What is handed on for signal `number`. SIGINT goes by its other name: it may
+/// be ignored by all of us, if a shell runs us in the background.
+pub(crate) fn signal(number: i32) -> Signal {
+    match number {
+        SIGHUP => Signal::HUP,
+        SIGINT | SIGUSR1 => Signal::USR1,
+        _ => Signal::TERM,
+    }
+}
+
 #[derive(Debug, Default)]
 struct State {
-    asked: bool,
+    asked: Option<Signal>,
     target: Option<Target>,
 }
 
@@ -50,14 +60,14 @@ impl Stop {
     /// Listens for signals from now on.
     pub(crate) fn listen() -> io::Result<Self> {
         let stop = Self::default();
-        let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])?;
+        let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP, SIGUSR1])?;
         let shared = stop.clone();
         std::thread::Builder::new().spawn(move || {
-            for _ in signals.forever() {
+            for number in signals.forever() {
                 let mut state = shared.state();
-                state.asked = true;
+                state.asked = Some(signal(number));
                 if let Some(target) = &state.target {
-                    target.stop();
+                    target.stop(signal(number));
                 }
             }
         })?;
@@ -71,13 +81,13 @@ impl Stop {
     /// Signals go to `target` from now on, also one that came before.
     pub(crate) fn hand_to(&self, target: Option<Target>) {
         let mut state = self.state();
-        if let Some(target) = target.as_ref().filter(|_| state.asked) {
-            target.stop();
+        if let (Some(target), Some(signal)) = (&target, state.asked) {
+            target.stop(signal);
         }
         state.target = target;
     }
 
     pub(crate) fn is_asked(&self) -> bool {
-        self.state().asked
+        self.state().asked.is_some()
     }
 }

@@ -1,13 +1,14 @@
-//! Waiting: for a process, for a moment, and always for a signal.
+//! Waiting: for whatever there is to wait for, and always for a signal.
 
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
 
@@ -15,8 +16,15 @@ use signal_hook::iterator::exfiltrator::SignalOnly;
 #[derive(Debug)]
 pub(crate) struct Watch {
     delivery: SignalDelivery<UnixStream, SignalOnly>,
-    seen: Option<i32>,
+    first: Option<i32>,
+    /// Those that nobody has asked for yet.
+    fresh: Vec<i32>,
+    /// Its end is a SIGTERM.
+    starter: Option<OwnedFd>,
 }
+
+/// Something to wait for, and what of it.
+pub(crate) type Wanted<'a> = (BorrowedFd<'a>, PollFlags);
 
 impl Watch {
     /// Listens from now on; what nohup told us to ignore stays ignored.
@@ -25,48 +33,80 @@ impl Watch {
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
         let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
         let is_ignored = |signal: i32| mask.unwrap_or(0) & (1 << (signal - 1)) != 0;
-        let wanted = [SIGHUP, SIGINT, SIGTERM].into_iter();
+        let wanted = [SIGHUP, SIGINT, SIGTERM, SIGUSR1].into_iter();
         let wanted: Vec<i32> = wanted.filter(|&signal| !is_ignored(signal)).collect();
         let (read, write) = UnixStream::pair()?;
         let delivery = SignalDelivery::with_pipe(read, write, SignalOnly, wanted)?;
-        let seen = None;
-        Ok(Self { delivery, seen })
+        Ok(Self {
+            delivery,
+            first: None,
+            fresh: Vec::new(),
+            starter: None,
+        })
+    }
+
+    /// Takes the end of process `pid` for a SIGTERM from now on.
+    pub(crate) fn starter(&mut self, pid: i32) {
+        let process = Pid::from_raw(pid).map(|pid| pidfd_open(pid, PidfdFlags::empty()));
+        match process {
+            Some(Ok(process)) => self.starter = Some(process),
+            // It has ended already.
+            _ => self.pretend(SIGTERM),
+        }
     }
 
     /// The first signal that came.
     pub(crate) fn signal(&mut self) -> Option<i32> {
-        if self.seen.is_none() {
-            self.seen = self.delivery.pending().next();
-        }
-        self.seen
+        self.collect();
+        self.first
     }
 
-    /// Waits until `process` has ended, a new signal has come, or `limit` is
-    /// over. Returns whether the process has ended.
+    /// The signals that came since the last call.
+    pub(crate) fn news(&mut self) -> Vec<i32> {
+        self.collect();
+        std::mem::take(&mut self.fresh)
+    }
+
+    /// Takes `signal` for one that came, if none has yet.
+    pub(crate) fn pretend(&mut self, signal: i32) {
+        if self.first.is_none() {
+            self.first = Some(signal);
+            self.fresh.push(signal);
+        }
+    }
+
+    /// SIGUSR1 is SIGINT by another name: a shell has what it runs in the
+    /// background ignore that.
+    fn collect(&mut self) {
+        let name = |number| if number == SIGUSR1 { SIGINT } else { number };
+        self.fresh.extend(self.delivery.pending().map(name));
+        self.first = self.first.or(self.fresh.first().copied());
+    }
+
+    /// Waits until something becomes of `fds`, a signal comes, or `limit` is
+    /// over. Returns what became of them.
     pub(crate) fn wait(
         &mut self,
-        process: Option<BorrowedFd<'_>>,
+        fds: &[Wanted<'_>],
         limit: Option<Duration>,
-    ) -> io::Result<bool> {
+    ) -> io::Result<Vec<PollFlags>> {
         let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
-        let mut polled = Vec::new();
-        // A signal that is known already would end every wait.
-        if self.seen.is_none() {
-            polled.push(PollFd::new(self.delivery.get_read(), PollFlags::IN));
-        }
-        polled.extend(process.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
+        let polled = fds.iter().map(|(fd, flags)| PollFd::new(fd, *flags));
+        let mut polled: Vec<PollFd<'_>> = polled.collect();
+        polled.push(PollFd::new(self.delivery.get_read(), PollFlags::IN));
+        polled.extend(self.starter.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
         match poll(&mut polled, limit.as_ref()) {
-            Ok(_) => {}
-            Err(rustix::io::Errno::INTR) => return Ok(false),
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(err) => return Err(err.into()),
         }
-        let ended = polled.last().is_some_and(|last| !last.revents().is_empty());
-        Ok(process.is_some() && ended)
-    }
-}
-
-impl AsFd for Watch {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.delivery.get_read().as_fd()
+        let mut came: Vec<PollFlags> = polled.iter().map(PollFd::revents).collect();
+        drop(polled);
+        if came.len() > fds.len() + 1 && came.pop().is_some_and(|came| !came.is_empty()) {
+            self.starter = None;
+            self.pretend(SIGTERM);
+        }
+        came.truncate(fds.len());
+        self.collect();
+        Ok(came)
     }
 }

@@ -207,8 +207,29 @@ pub struct Runner {
     #[arg(long, conflicts_with = "no_record")]
     pub(crate) detach: bool,
 
+    /// Try again so often what can be, with what was learnt; waiting for a limit
+    /// to reset is not counted
+    #[arg(long, value_name = "N", conflicts_with = "no_record")]
+    pub(crate) retry: Option<u32>,
+
+    /// With --retry: the longest wait for a limit to reset; if it takes longer,
+    /// end with 75 [default: as long as it takes]
+    #[arg(long, value_name = "TIME", value_parser = cr_io::parse_duration)]
+    pub(crate) max_wait: Option<Duration>,
+
+    /// Go on with a run that was started with --retry
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["words", "no_record"])]
+    pub(crate) resume_run: Option<String>,
+
     #[command(flatten)]
     pub(crate) spawn: cr_spawn::Args,
+}
+
+impl Runner {
+    /// Whether there may be more than one attempt.
+    pub(crate) fn has_attempts(&self) -> bool {
+        self.retry.is_some() || self.resume_run.is_some()
+    }
 }
 
 /// What standard output is for.
@@ -242,6 +263,7 @@ Examples:
   claude-runner --model opus --max-budget 5 --json < task.md | jq -r .outcome
   claude-runner --resume 80f8ae6e-b027-4253-8e9c-1ffd717366a1 --prompt 'now the docs'
   claude-runner --detach --name docs < docs.md; cr-runs wait docs
+  claude-runner --retry 2 --max-wait 6h --json < task.md | jq .attempts
 
 Environment:
   CR_CLAUDE           the agent's program (default: claude)

@@ -6,6 +6,7 @@
 //! directory made, the prompt as standard input.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -68,22 +69,17 @@ pub(crate) fn begin(args: &[OsString]) -> anyhow::Result<Exit> {
     let name = OsString::from("claude-runner");
     let matches = Runner::command().get_matches_from(std::iter::once(&name).chain(rest));
     let runner = Runner::from_arg_matches(&matches).unwrap_or_else(|err| err.exit());
-    if runner.spawn.watch_pid.is_some() {
-        return Err(anyhow!("--watch-pid: the runner watches itself").context(Exit::Usage));
-    }
-    let words = spawn_arguments(&matches, &runner, &config);
-    let parsed = std::iter::once(OsString::from("cr-spawn")).chain(words.iter().cloned());
-    let spawn = cr_spawn::Args::try_parse_from(parsed).unwrap_or_else(|err| err.exit());
-    cr_spawn::check(&spawn)?;
-    let prompt = prompt::open(&runner)?;
-    let place = Place::make(&runner, &config)?;
+    refuse(&matches, &runner)?;
+    let (place, prompt, words) = match &runner.resume_run {
+        Some(name) => (Place::of_run(name)?, File::open("/dev/null")?, Vec::new()),
+        None => settle(&matches, &runner, &config)?,
+    };
     let mut command = Command::new(shell);
     command
         .arg(script)
         .arg(MARK)
         .args(place.settings(&runner, &config))
-        .arg(place.record())
-        .args(words)
+        .args(place.agent(&runner, words))
         .env("CR_RUN_ID", place.id.as_str())
         .stdin(prompt);
     if let Some(state) = config.of_file("state_dir") {
@@ -100,6 +96,41 @@ pub(crate) fn begin(args: &[OsString]) -> anyhow::Result<Exit> {
             Err(command.exec()).context(shown).context(Exit::Tool)
         }
     }
+}
+
+/// What a new run needs: its place, its prompt, and the arguments of cr-spawn.
+fn settle(
+    matches: &ArgMatches,
+    runner: &Runner,
+    config: &Config,
+) -> anyhow::Result<(Place, File, Vec<OsString>)> {
+    let words = spawn_arguments(matches, runner, config);
+    let parsed = std::iter::once(OsString::from("cr-spawn")).chain(words.iter().cloned());
+    let spawn = cr_spawn::Args::try_parse_from(parsed).unwrap_or_else(|err| err.exit());
+    cr_spawn::check(&spawn)?;
+    let prompt = prompt::open(runner)?;
+    let place = Place::make(runner, config)?;
+    Ok((place, prompt, words))
+}
+
+/// Refuses what does not go together.
+fn refuse(matches: &ArgMatches, runner: &Runner) -> anyhow::Result<()> {
+    let wrong = |text: String| Err(anyhow!(text).context(Exit::Usage));
+    if runner.spawn.watch_pid.is_some() {
+        return wrong("--watch-pid: the runner watches itself".to_owned());
+    }
+    if runner.max_wait.is_some() && !runner.has_attempts() {
+        return wrong("--max-wait: only with --retry".to_owned());
+    }
+    let is_given = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
+    let spawn = cr_spawn::Args::command();
+    let given = spawn
+        .get_arguments()
+        .find(|arg| is_given(arg.get_id().as_str()));
+    if let (Some(arg), true) = (given, runner.resume_run.is_some()) {
+        return wrong(format!("{arg}: a run that goes on keeps its options"));
+    }
+    Ok(())
 }
 
 /// The arguments of cr-spawn: those that were given, then those of the file.

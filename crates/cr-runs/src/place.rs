@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use clap::ValueEnum;
 use cr_io::{Exit, message};
 use cr_run::{RunDir, RunId, Unsafe};
@@ -30,8 +30,26 @@ impl Place {
         Ok(Self { id, dir })
     }
 
-    /// What the script reads before cr-spawn's own arguments.
-    pub(crate) fn settings(&self, runner: &Runner, config: &Config) -> [OsString; 5] {
+    /// The place of a run that goes on.
+    pub(crate) fn of_run(name: &str) -> anyhow::Result<Self> {
+        let run = find::named(name)?;
+        if !run.has("run.json") {
+            let text = format!(
+                "{}: not started with --retry; go on with --resume",
+                run.id()
+            );
+            return Err(anyhow!(text).context(Exit::Usage));
+        }
+        let id = run.started().run_id.and_then(|id| RunId::parse(&id));
+        let dir = RunDir::at(&run.dir).context(Exit::Config)?;
+        Ok(Self {
+            id: id.unwrap_or_default(),
+            dir: Some(dir),
+        })
+    }
+
+    /// What the script reads before the arguments of whoever runs the agent.
+    pub(crate) fn settings(&self, runner: &Runner, config: &Config) -> [OsString; 6] {
         let of_file = || Output::from_str(config.set("output")?, false).ok();
         let output = if runner.json {
             Output::Summary
@@ -54,19 +72,35 @@ impl Place {
         let dir = self.dir.as_ref().map(|dir| dir.path().into());
         let words = [output.name().into(), cwd.into(), dir.unwrap_or_default()];
         let [output, cwd, dir] = words;
-        [output, cwd, dir, limit.into(), quiet.into()]
+        let retry = if runner.has_attempts() { "1" } else { "" };
+        [output, cwd, dir, limit.into(), quiet.into(), retry.into()]
     }
 
-    /// What cr-spawn is told of it.
-    pub(crate) fn record(&self) -> OsString {
-        match &self.dir {
+    /// The arguments of whoever runs the agent: cr-spawn, which has `words`, or
+    /// cr-orchestrate, which calls that.
+    pub(crate) fn agent(&self, runner: &Runner, words: Vec<OsString>) -> Vec<OsString> {
+        let at = |name: &str| match &self.dir {
             Some(dir) => {
-                let mut word = OsString::from("--run-dir=");
+                let mut word = OsString::from(name);
                 word.push(dir.path());
                 word
             }
             None => "--no-record".into(),
+        };
+        if !runner.has_attempts() {
+            return std::iter::once(at("--run-dir=")).chain(words).collect();
         }
+        let mut own = vec![at("--dir=")];
+        own.extend(
+            runner
+                .retry
+                .map(|count| format!("--retries={count}").into()),
+        );
+        let seconds = runner.max_wait.map(|time| time.as_secs_f64());
+        own.extend(seconds.map(|seconds| format!("--max-wait={seconds}").into()));
+        own.push("--".into());
+        own.extend(words);
+        own
     }
 }
 
@@ -87,7 +121,9 @@ fn directory(runner: &Runner, config: &Config, id: &RunId) -> anyhow::Result<Opt
     match made {
         Ok(dir) => Ok(Some(dir)),
         Err(err) if err.downcast_ref::<Unsafe>().is_some() => Err(err.context(Exit::Config)),
-        Err(err) if runner.spawn.run_dir.is_some() || runner.detach => Err(err.context(Exit::Io)),
+        Err(err) if runner.spawn.run_dir.is_some() || runner.detach || runner.has_attempts() => {
+            Err(err.context(Exit::Io))
+        }
         Err(err) => {
             let text = format!("claude-runner: not recorded: {}\n", message(&err));
             let _ = io::Write::write_all(&mut io::stderr(), text.as_bytes());

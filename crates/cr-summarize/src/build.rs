@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use crate::calls::Denied;
 use crate::evidence::{evidence, facts, said};
 use crate::gather::Gather;
-use crate::ours::Git;
+use crate::ours::{Attempt, Git};
 use crate::prices::Prices;
 use crate::resume::resume;
 use crate::summary::{Denial, Limit, Retry, SCHEMA, Summary, Tokens, Tools};
@@ -83,7 +83,7 @@ pub(crate) fn summary(gather: &Gather, terms: &Terms) -> Summary {
     cost(&mut summary, gather, terms);
     time(&mut summary, gather);
     lists(&mut summary, gather, terms);
-    verdict_fields(&mut summary, &verdict, terms);
+    verdict_fields(&mut summary, gather, &verdict, terms);
     summary.errors = errors(gather, facts, &verdict, terms);
     resumption(&mut summary, gather, terms);
     if let Some(disorder) = gather.ours.disorder {
@@ -136,13 +136,13 @@ fn identity(summary: &mut Summary, gather: &Gather, terms: &Terms) {
     let model = gather.context.model().or(ours.model.as_deref());
     summary.model = terms.masked(model);
     summary.run_id = terms.masked(ours.run_id.as_deref());
-    summary.run_dir = terms.masked(ours.run_dir.as_deref());
+    // Attempts have directories of their own, in one of the whole run.
+    let whole = ours.whole.as_ref().and_then(|whole| whole.run_dir.as_ref());
+    let run_dir = whole.or(ours.run_dir.as_ref());
+    summary.run_dir = terms.masked(run_dir.map(String::as_str));
     let cwd = gather.about.cwd.as_deref().or(ours.cwd.as_deref());
     summary.cwd = terms.masked(cwd);
-    let stream = ours
-        .run_dir
-        .as_ref()
-        .map(|dir| format!("{dir}/stream.ndjson"));
+    let stream = run_dir.map(|dir| format!("{dir}/stream.ndjson"));
     summary.transcript = terms.masked(stream.as_deref());
     summary.recorded = ours.recorded;
 }
@@ -209,6 +209,8 @@ fn time(summary: &mut Summary, gather: &Gather) {
     let wall = started.zip(ended).map(|(from, to)| to.duration_since(from));
     let wall = wall.and_then(|wall| u64::try_from(wall.as_millis()).ok());
     let turns = Some(gather.turns.duration_ms).filter(|_| gather.turns.results > 0);
+    // The exit tells of the last attempt only.
+    let exit = exit.filter(|_| gather.ours.attempts.len() < 2);
     let duration = exit.and_then(|exit| exit.duration_ms).or(wall.max(turns));
     summary.duration_ms = duration;
     summary.duration_seconds = duration.map(|ms| ms.saturating_add(500) / 1000);
@@ -242,6 +244,13 @@ fn lists(summary: &mut Summary, gather: &Gather, terms: &Terms) {
     for task in &mut summary.background_unfinished {
         task.description = terms.masked(task.description.as_deref());
     }
+    let attempts = gather.ours.attempts.iter().cloned();
+    summary.attempts = attempts
+        .map(|attempt| Attempt {
+            why: terms.masked(attempt.why.as_deref()),
+            ..attempt
+        })
+        .collect();
     summary.git = gather.ours.git.clone().map(|git| masked_git(git, terms));
 }
 
@@ -255,7 +264,7 @@ fn masked_git(mut git: Git, terms: &Terms) -> Git {
     git
 }
 
-fn verdict_fields(summary: &mut Summary, verdict: &Verdict, terms: &Terms) {
+fn verdict_fields(summary: &mut Summary, gather: &Gather, verdict: &Verdict, terms: &Terms) {
     summary.outcome = verdict.outcome.as_str();
     summary.code = verdict.code;
     summary.ok = verdict.code == 0;
@@ -267,6 +276,13 @@ fn verdict_fields(summary: &mut Summary, verdict: &Verdict, terms: &Terms) {
     }
     summary.why = terms.mask(&verdict.why);
     summary.next = terms.mask(&verdict.next);
+    let whole = gather.ours.whole.as_ref();
+    if let Some(command) = whole.and_then(|whole| whole.next.as_deref()) {
+        summary.next = terms.mask(&format!(
+            "{} Or go on with the attempts: {command}",
+            summary.next
+        ));
+    }
     summary.retry = Retry {
         retryable: verdict.retry.retryable,
         action: verdict.retry.action,

@@ -142,6 +142,12 @@ impl Calls {
         true
     }
 
+    /// Forgets what was asked and not answered.
+    pub(crate) fn begin_again(&mut self) {
+        (self.last, self.asked) = (None, None);
+        self.requests.clear();
+    }
+
     /// Whether the last call of the main thread was denied.
     pub(crate) fn last_denied(&self) -> bool {
         self.last.is_some_and(|last| self.denied.has(last))

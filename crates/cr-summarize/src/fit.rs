@@ -138,6 +138,19 @@ impl Fit {
                 self.text("turns", word, (item, item));
             }
         }
+        summary.attempts.reverse();
+        let attempts = &mut summary.attempts;
+        self.list("attempts", attempts, &mut totals.attempts_total);
+        attempts.reverse();
+        for attempt in attempts {
+            let texts = [&mut attempt.why, &mut attempt.outcome];
+            for text in texts.into_iter().flatten() {
+                self.text("attempts", text, (item, item));
+            }
+            self.word("attempts", &mut attempt.started_at);
+            self.word("attempts", &mut attempt.ended_at);
+            self.word("attempts", &mut attempt.run_dir);
+        }
         let denials = &mut summary.permission_denials;
         self.list(
             "permission_denials",

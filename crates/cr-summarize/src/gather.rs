@@ -105,6 +105,9 @@ impl Gather {
                 self.ours.follows();
             }
             self.about.at(event.at);
+            if event.is("task") && event.line.get("outcome").is_none() {
+                self.begin_again();
+            }
             let fate = self.ours.take(event);
             self.counts.add(fate);
             return;
@@ -114,6 +117,20 @@ impl Gather {
         }
         let is_used = self.event(event);
         self.count(if is_used { Fate::Used } else { Fate::Ignored });
+    }
+
+    /// Another attempt begins: what was spent stays spent, and how the one before
+    /// it went decides nothing any more.
+    fn begin_again(&mut self) {
+        self.ours.begin_again();
+        self.turns.begin_again();
+        self.calls.begin_again();
+        self.background = Background::default();
+        self.context = Context::default();
+        self.rate_limit = None;
+        self.failure = None;
+        self.said.clear();
+        self.streamed = None;
     }
 
     fn event(&mut self, event: &Event<'_>) -> bool {

@@ -27,6 +27,32 @@ pub(crate) struct Ours {
     pub(crate) forged: u64,
     /// What is wrong with the order of our own lines.
     pub(crate) disorder: Option<&'static str>,
+    /// The attempts of a run that had several tries, as far as they have ended.
+    pub(crate) attempts: Vec<Attempt>,
+    /// The directory of all attempts, and the command to go on with them.
+    pub(crate) whole: Option<Whole>,
+}
+
+/// A `cr/run` line: attempts have a directory together.
+#[derive(Debug, Default)]
+pub(crate) struct Whole {
+    pub(crate) run_dir: Option<String>,
+    pub(crate) next: Option<String>,
+}
+
+/// One attempt, as `cr-orchestrate` tells it.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
+pub(crate) struct Attempt {
+    #[serde(rename = "attempt")]
+    pub(crate) number: u64,
+    pub(crate) outcome: Option<String>,
+    pub(crate) why: Option<String>,
+    pub(crate) cost_usd: Option<f64>,
+    pub(crate) num_turns: Option<u64>,
+    pub(crate) started_at: Option<String>,
+    pub(crate) ended_at: Option<String>,
+    pub(crate) run_dir: Option<String>,
 }
 
 /// The `cr/exit` line.
@@ -104,6 +130,8 @@ impl Ours {
                 self.git = serde_json::from_slice(line.bytes()).ok();
             }
             "limit" => self.limit = Some(limit(line)),
+            "task" => self.task(line),
+            "run" => self.whole(line),
             "forged" => self.forged += 1,
             "oversize" => return Fate::Oversize,
             _ => return Fate::Ignored,
@@ -125,6 +153,27 @@ impl Ours {
         };
         self.schema_asked = has("--json-schema");
         self.unsaved = has("--no-session-persistence");
+    }
+
+    /// Notes an attempt that has ended; only those have an outcome.
+    fn task(&mut self, line: Raw<'_>) {
+        let attempt = serde_json::from_slice::<Attempt>(line.bytes());
+        let ended = attempt.ok().filter(|attempt| attempt.outcome.is_some());
+        self.attempts.extend(ended);
+    }
+
+    fn whole(&mut self, line: Raw<'_>) {
+        let text = |key| line.string(key).map(std::borrow::Cow::into_owned);
+        let whole = self.whole.get_or_insert_default();
+        whole.run_dir = text("run_dir").or(whole.run_dir.take());
+        whole.next = text("next");
+    }
+
+    /// Forgets how the attempt before this one ended.
+    pub(crate) fn begin_again(&mut self) {
+        self.exit = None;
+        self.limit = None;
+        self.recorded = None;
     }
 
     fn exit(&mut self, line: Raw<'_>) {

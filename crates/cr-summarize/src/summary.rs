@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use crate::background::Task;
 use crate::counts::Counts;
-use crate::ours::Git;
+use crate::ours::{Attempt, Git};
 use crate::turns::Turn;
 
 /// The version of the format; additions do not raise it.
@@ -78,7 +78,7 @@ pub(crate) struct Summary {
     pub(crate) duration_ms: Option<u64>,
     pub(crate) session_cost_usd: Option<f64>,
     pub(crate) cost_source: &'static str,
-    pub(crate) attempts: Vec<Box<RawValue>>,
+    pub(crate) attempts: Vec<Attempt>,
     pub(crate) resume_argv: Option<Vec<String>>,
     pub(crate) counts: Counts,
     #[serde(flatten)]
@@ -140,6 +140,8 @@ pub(crate) struct Totals {
     pub(crate) permission_denials_total: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) background_unfinished_total: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) attempts_total: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) leaked_total: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]

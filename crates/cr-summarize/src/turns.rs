@@ -76,6 +76,13 @@ impl Turns {
         self.list.push(turn);
     }
 
+    /// Forgets the result that decided so far.
+    pub(crate) fn begin_again(&mut self) {
+        self.last = None;
+        self.structured = None;
+        self.is_open = false;
+    }
+
     /// Some releases end a good run with an empty error.
     fn is_afterthought(&self, turn: &Turn) -> bool {
         let good = self.last.as_ref().is_some_and(|last| !last.is_error);

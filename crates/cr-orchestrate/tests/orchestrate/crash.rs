@@ -1,6 +1,7 @@
 //! SIGTERM and SIGKILL at any moment: no attempt twice, nothing done by word
 //! only.
 
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Command};
 use std::time::Duration;
 
@@ -70,12 +71,18 @@ fn w1_an_attempt_outlives_the_engine_and_is_adopted() {
     first.wait().expect("ended");
     assert_eq!(case.of_run("task-a.status"), "running\n");
     let id = case.run_id();
-    let second = case.command(&["--resume-run", &id]).spawn().expect("run");
+    let mut second = case.command(&["--resume-run", &id]).spawn().expect("run");
+    let mut lines = BufReader::new(second.stdout.take().expect("piped")).lines();
+    let is_adopted = |line: Result<String, _>| {
+        let line = line.expect("text");
+        line.contains(r#""state":"adopted""#)
+    };
+    assert!(lines.by_ref().any(is_adopted), "it was started anew");
     // Opened by the agent that the first engine started.
     std::fs::write(&gate, "").expect("opened");
+    assert!(lines.last().is_some());
     let ended = crate::case::Ended::from(second.wait_with_output().expect("ended"));
     assert_eq!(ended.code, Some(0), "{}", ended.err);
-    assert!(ended.out.contains(r#""state":"adopted""#), "{}", ended.out);
     assert_eq!((case.starts("a"), case.starts("b")), (1, 1));
     assert_eq!(case.done(), ["a", "b"]);
 }

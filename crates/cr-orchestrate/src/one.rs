@@ -1,0 +1,263 @@
+//! One task that came as a command line: `claude-runner --retry`.
+//!
+//! The run's directory is the one that `claude-runner` made, and what cr-spawn
+//! would leave there for one agent is left for all attempts together.
+
+use std::ffi::OsString;
+use std::io::{self, Read};
+use std::path::Path;
+
+use anyhow::{Context, anyhow};
+use clap::Parser;
+use cr_io::Exit;
+use cr_run::RunDir;
+use cr_verdict::Outcome;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::args::OneArgs;
+use crate::engine::{Engine, Known, Wishes};
+use crate::log::{Log, RunLine, TaskLine};
+use crate::place::{Place, Run, Settings};
+use crate::stream::Stream;
+use crate::task::Task;
+use crate::watch::Watch;
+
+/// What the task is called.
+const ID: &str = "run";
+
+/// Runs the task, or goes on with it.
+pub(crate) fn run(args: &OneArgs) -> anyhow::Result<Exit> {
+    let watch = {
+        let mut watch = Watch::install()?;
+        args.watch_pid
+            .into_iter()
+            .for_each(|pid| watch.starter(pid));
+        watch
+    };
+    let place = Place {
+        dir: RunDir::at(&args.dir)?,
+    };
+    let _lock = crate::lock(&place)?;
+    let mut run = if args.words.is_empty() {
+        place.run()?
+    } else {
+        begin(args, &place)?
+    };
+    let settings = &mut run.settings;
+    settings.retries = args.retries.unwrap_or(settings.retries);
+    let seconds = args.max_wait.map(|time| time.as_secs_f64());
+    settings.max_wait = seconds.or(settings.max_wait);
+    place.dir.write("run.json", &serde_json::to_vec(&run)?)?;
+    let mut log = Log::open(place.dir.path(), &run.id)?;
+    // The lines go to the stream, and whoever reads that tells a person.
+    log.silence(true, true);
+    let mut stream = Stream::new(&place.dir)?;
+    stream.lines(&log.run(&RunLine {
+        state: "started",
+        reason: "with attempts of its own",
+        run_dir: Some(place.dir.path()),
+        ..RunLine::default()
+    })?);
+    let wishes = Wishes {
+        range: 1,
+        // Whoever goes on with a run knows what became of it.
+        rerun_lost: true,
+        ..Wishes::default()
+    };
+    let mut engine = Engine {
+        configured: cr_runs::configured()?,
+        place,
+        run,
+        log,
+        watch,
+        wishes,
+        stream: Some(stream),
+    };
+    engine.repeat()?;
+    engine.go()
+}
+
+/// Puts on record what is asked for.
+fn begin(args: &OneArgs, place: &Place) -> anyhow::Result<Run> {
+    let words = args.words.iter().map(|word| {
+        let word = word.clone().into_string();
+        word.map_err(|word| {
+            let text = format!("--retry: not UTF-8: {}", word.to_string_lossy());
+            anyhow!(text).context(Exit::Usage)
+        })
+    });
+    let words: Vec<String> = words.collect::<anyhow::Result<_>>()?;
+    let name = std::iter::once("cr-spawn");
+    let spawn = cr_spawn::Args::try_parse_from(name.chain(words.iter().map(String::as_str)));
+    let spawn = spawn.unwrap_or_else(|err| err.exit());
+    let mut prompt = String::new();
+    io::stdin()
+        .read_to_string(&mut prompt)
+        .context("the prompt")
+        .context(Exit::NoInput)?;
+    place.dir.write("prompt", prompt.as_bytes())?;
+    let cwd = spawn.cwd.as_deref().unwrap_or(Path::new("."));
+    let cwd = std::fs::canonicalize(cwd)
+        .with_context(|| cwd.display().to_string())
+        .context(Exit::NoInput)?;
+    let run_id = std::env::var("CR_RUN_ID").unwrap_or_default();
+    let id = cr_run::RunId::parse(&run_id).unwrap_or_default();
+    let started = json!({
+        "type": "cr", "subtype": "start", "at": cr_run::now(), "run_id": id.as_str(),
+        "pid": std::process::id(), "name": spawn.name, "cwd": cwd, "model": spawn.model,
+        "resume": spawn.resume, "run_dir": place.dir.path(),
+    });
+    place
+        .dir
+        .write("started", format!("{started}\n").as_bytes())?;
+    let texts = |rest: &[OsString]| {
+        let texts = rest.iter().map(|arg| arg.to_string_lossy().into_owned());
+        texts.collect()
+    };
+    let task = Task {
+        id: ID.to_owned(),
+        prompt,
+        max_turns: spawn.max_turns,
+        budget_usd: Some(spawn.max_budget).filter(|&usd| usd > 0.0),
+        timeout: spawn.clocks.timeout.as_secs_f64(),
+        claude_args: texts(&spawn.rest),
+        cwd,
+        ..Task::default()
+    };
+    let flags = words.into_iter().take_while(|word| word != "--");
+    Ok(Run {
+        schema: 1,
+        id: id.to_string(),
+        plan: args.dir.clone(),
+        settings: Settings {
+            words: Some(flags.map(|word| absolute(&word)).collect()),
+            ..Settings::default()
+        },
+        tasks: vec![task],
+    })
+}
+
+/// The word with a file in it that is found from every directory.
+fn absolute(word: &str) -> String {
+    let file = |name: &str| {
+        word.strip_prefix(name)
+            .filter(|file| Path::new(file).is_file())
+    };
+    for name in ["--system-prompt-file=", "--json-schema=", "--claude="] {
+        if let Some(Ok(path)) = file(name).map(std::path::absolute) {
+            return format!("{name}{}", path.display());
+        }
+    }
+    word.to_owned()
+}
+
+/// The options of attempt `number`, of those that were given: which session it
+/// begins with may be another matter by then.
+pub(crate) fn words(words: &[String], number: u32, resume: bool, is_handoff: bool) -> Vec<String> {
+    let is_wanted = |word: &&String| match word.split('=').next().unwrap_or_default() {
+        "--session-id" => number == 1,
+        "--resume" | "--continue" | "--fork-session" => !resume && !is_handoff,
+        _ => true,
+    };
+    words.iter().filter(is_wanted).cloned().collect()
+}
+
+impl Engine {
+    /// Passes on once more what attempts have left that ended before we came.
+    fn repeat(&mut self) -> anyhow::Result<()> {
+        let attempts = self.place.attempts(ID)?;
+        for (number, ended) in (1..).zip(&attempts.ended) {
+            let path = self.place.attempt_path(ID, number);
+            let line = |state, reason| TaskLine {
+                id: ID,
+                attempt: number,
+                state,
+                reason,
+                run_dir: Some(&path),
+                ..TaskLine::default()
+            };
+            let running = self
+                .log
+                .line("task", &line("running", "it was started before"))?;
+            self.pass_on(&running);
+            self.follow(&path, number == 1)?;
+            self.drain()?;
+            let end = TaskLine {
+                run_dir: Some(&path),
+                id: ID,
+                attempt: number,
+                state: "retrying",
+                reason: &ended.end.why,
+                ..TaskLine::ended(&ended.end)
+            };
+            let end = self.log.line("task", &end)?;
+            self.pass_on(&end);
+        }
+        Ok(())
+    }
+}
+
+/// The last line of the stream: of the last attempt, unless somebody ended us
+/// when there was none.
+pub(crate) fn exit(
+    place: &Place,
+    run_id: &str,
+    known: &[Known],
+    signal: Option<i32>,
+) -> Option<Vec<u8>> {
+    let ended = &known.first()?.attempts.ended;
+    let last = ended.last();
+    let number = u32::try_from(ended.len()).unwrap_or(u32::MAX);
+    let outcome = last.map(|last| last.end.outcome());
+    let is_stopped = outcome == Some(Outcome::Interrupted);
+    let left = std::fs::read(place.attempt_path(ID, number).join("exit.json")).ok();
+    let mut line = ExitLine::new(run_id);
+    match (left, signal) {
+        (Some(left), None) => return Some(left),
+        (Some(left), Some(_)) if is_stopped => return Some(left),
+        (_, Some(signal)) => {
+            line.reason = "interrupted";
+            line.interrupted_by = Some(signal);
+        }
+        (None, None) if outcome == Some(Outcome::SpawnFailed) => {
+            line.reason = "spawn_failed";
+            line.spawn_code = Some(125);
+            line.error = last.map(|last| last.end.why.clone());
+        }
+        (None, None) => return None,
+    }
+    let mut bytes = serde_json::to_vec(&line).ok()?;
+    bytes.push(b'\n');
+    Some(bytes)
+}
+
+/// A `cr/exit` line where no agent was running.
+#[derive(Debug, Serialize)]
+struct ExitLine<'a> {
+    r#type: &'static str,
+    subtype: &'static str,
+    at: String,
+    run_id: &'a str,
+    reason: &'static str,
+    interrupted_by: Option<i32>,
+    spawn_code: Option<u8>,
+    error: Option<String>,
+    recorded: bool,
+}
+
+impl<'a> ExitLine<'a> {
+    fn new(run_id: &'a str) -> Self {
+        Self {
+            r#type: "cr",
+            subtype: "exit",
+            at: cr_run::now(),
+            run_id,
+            reason: "internal",
+            interrupted_by: None,
+            spawn_code: None,
+            error: None,
+            recorded: true,
+        }
+    }
+}
