@@ -21,13 +21,7 @@ pub(crate) const PROMPT: &str = "attempt.prompt";
 pub(crate) const START: &str = "start.json";
 
 /// Runs the agent; afterwards there is a summary in `dir`.
-pub(crate) fn run(
-    dir: &RunDir,
-    spec: &Spec,
-    watch_pid: Option<i32>,
-    notes: &File,
-    stop: &Stop,
-) -> anyhow::Result<()> {
+pub(crate) fn run(dir: &RunDir, spec: &Spec, notes: &File, stop: &Stop) -> anyhow::Result<()> {
     let (from_spawn, to_end) = pipe()?;
     let (from_end, to_summary) = pipe()?;
     let run_dir = format!("--run-dir={}", dir.path().display());
@@ -47,8 +41,7 @@ pub(crate) fn run(
             notes,
         )?,
     ];
-    let command = spawn(dir, spec, watch_pid);
-    let spawned = agent(dir, spec, command, notes, to_end, stop);
+    let spawned = agent(dir, spec, notes, to_end, stop);
     for mut stage in stages {
         stage.wait()?;
     }
@@ -59,7 +52,6 @@ pub(crate) fn run(
 fn agent(
     dir: &RunDir,
     spec: &Spec,
-    mut command: Command,
     notes: &File,
     mut to_end: std::io::PipeWriter,
     stop: &Stop,
@@ -67,6 +59,7 @@ fn agent(
     let line = before(spec, notes)?;
     dir.write(START, &line)?;
     to_end.write_all(&line)?;
+    let mut command = spawn(dir, spec);
     let mut child = start(command.stdin(Stdio::null()).stdout(to_end), notes)?;
     // The command holds on to our end of the pipe.
     drop(command);
@@ -142,7 +135,7 @@ pub(crate) fn flags(task: &Task, configured: &BTreeMap<&'static str, String>) ->
         .collect()
 }
 
-fn spawn(dir: &RunDir, spec: &Spec, watch_pid: Option<i32>) -> Command {
+fn spawn(dir: &RunDir, spec: &Spec) -> Command {
     let (task, limits) = (&spec.task, &spec.limits);
     let mut options: Vec<(&str, String)> = vec![
         ("run-dir", dir.path().display().to_string()),
@@ -153,7 +146,6 @@ fn spawn(dir: &RunDir, spec: &Spec, watch_pid: Option<i32>) -> Command {
         ("timeout", limits.timeout.unwrap_or(0.0).to_string()),
     ];
     let optional = [
-        ("watch-pid", watch_pid.map(|pid| pid.to_string())),
         ("name", (!spec.is_command_line).then(|| task.id.clone())),
         ("resume", spec.resume.clone()),
         ("model", task.model.clone()),

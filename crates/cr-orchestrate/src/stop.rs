@@ -5,7 +5,10 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group, pidfd_send_signal};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open, pidfd_send_signal,
+};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 
@@ -46,6 +49,15 @@ pub(crate) fn signal(number: i32) -> Signal {
     }
 }
 
+/// Waits until process `pid` has ended, if it has not yet.
+fn wait_for(pid: Pid) {
+    let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else {
+        return;
+    };
+    let mut polled = [PollFd::new(&process, PollFlags::IN)];
+    while poll(&mut polled, None) == Err(rustix::io::Errno::INTR) {}
+}
+
 #[derive(Debug, Default)]
 struct State {
     asked: Option<Signal>,
@@ -57,21 +69,32 @@ struct State {
 pub(crate) struct Stop(Arc<Mutex<State>>);
 
 impl Stop {
-    /// Listens for signals from now on.
-    pub(crate) fn listen() -> io::Result<Self> {
+    /// Listens for signals from now on; the end of process `starter` is one.
+    pub(crate) fn listen(starter: Option<i32>) -> io::Result<Self> {
         let stop = Self::default();
         let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP, SIGUSR1])?;
         let shared = stop.clone();
         std::thread::Builder::new().spawn(move || {
             for number in signals.forever() {
-                let mut state = shared.state();
-                state.asked = Some(signal(number));
-                if let Some(target) = &state.target {
-                    target.stop(signal(number));
-                }
+                shared.ask(signal(number));
             }
         })?;
+        if let Some(pid) = starter.and_then(Pid::from_raw) {
+            let shared = stop.clone();
+            std::thread::Builder::new().spawn(move || {
+                wait_for(pid);
+                shared.ask(Signal::TERM);
+            })?;
+        }
         Ok(stop)
+    }
+
+    fn ask(&self, signal: Signal) {
+        let mut state = self.state();
+        state.asked = Some(signal);
+        if let Some(target) = &state.target {
+            target.stop(signal);
+        }
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {

@@ -17,10 +17,10 @@ use crate::attempt::{End, Spec, read_json};
 use crate::stop::{Stop, Target};
 use crate::{gate, judge, pipeline};
 
-/// Runs the attempt at `path`, or waits for whoever does. The agent ends when
-/// process `watch_pid` does.
+/// Runs the attempt at `path`, or waits for whoever does. The end of process
+/// `watch_pid` is a SIGTERM to us.
 pub(crate) fn run(path: &Path, watch_pid: Option<i32>) -> anyhow::Result<Exit> {
-    let stop = Stop::listen()?;
+    let stop = Stop::listen(watch_pid)?;
     // Whoever asked waits for this before it signals us, if it is still there.
     let _ = io::stdout()
         .write_all(b"\n")
@@ -43,7 +43,6 @@ pub(crate) fn run(path: &Path, watch_pid: Option<i32>) -> anyhow::Result<Exit> {
     let attempt = Attempt {
         dir: &dir,
         spec: &spec,
-        watch_pid,
         notes: &notes,
         stop: &stop,
     };
@@ -61,7 +60,6 @@ pub(crate) fn run(path: &Path, watch_pid: Option<i32>) -> anyhow::Result<Exit> {
 struct Attempt<'a> {
     dir: &'a RunDir,
     spec: &'a Spec,
-    watch_pid: Option<i32>,
     notes: &'a File,
     stop: &'a Stop,
 }
@@ -88,8 +86,7 @@ impl Attempt<'_> {
         if self.stop.is_asked() {
             return Ok(self.failed("stopped"));
         }
-        let pid = self.watch_pid;
-        if let Err(err) = pipeline::run(self.dir, self.spec, pid, self.notes, self.stop) {
+        if let Err(err) = pipeline::run(self.dir, self.spec, self.notes, self.stop) {
             let why = cr_io::message(&err);
             return Ok(End::new(Outcome::SpawnFailed, &why));
         }

@@ -22,6 +22,13 @@ impl Cost {
         (self.added, self.total) = (None, None);
     }
 
+    /// Another process begins; `resumes` says whether with the same session.
+    pub(crate) fn next_process(&mut self, resumes: bool) {
+        if !resumes {
+            self.next_session();
+        }
+    }
+
     /// What the results say.
     fn results(&self) -> Option<f64> {
         let session = self.added.or(self.total);

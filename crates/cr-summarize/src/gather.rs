@@ -109,6 +109,10 @@ impl Gather {
                 self.begin_again();
             }
             let fate = self.ours.take(event);
+            if event.is("start") {
+                self.spend.next_process(self.ours.resumes);
+                self.cost.next_process(self.ours.resumes);
+            }
             self.counts.add(fate);
             return;
         }

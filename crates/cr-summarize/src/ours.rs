@@ -15,6 +15,8 @@ pub(crate) struct Ours {
     pub(crate) cwd: Option<String>,
     pub(crate) model: Option<String>,
     pub(crate) schema_asked: bool,
+    /// The agent goes on with a session.
+    pub(crate) resumes: bool,
     /// The session was told to leave nothing on disk.
     pub(crate) unsaved: bool,
     /// Whether the run left files in its directory.
@@ -153,6 +155,7 @@ impl Ours {
         };
         self.schema_asked = has("--json-schema");
         self.unsaved = has("--no-session-persistence");
+        self.resumes = has("--resume") || has("--continue");
     }
 
     /// Notes an attempt that has ended; only those have an outcome.

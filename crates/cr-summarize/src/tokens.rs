@@ -27,6 +27,9 @@ pub(crate) struct Spend {
     total: Option<Usage>,
     /// Sum of what each result says of its main thread.
     main: Option<Usage>,
+    /// What processes that were cut off spent in this session, until its running
+    /// total covers that.
+    cut_off: Usage,
 }
 
 #[derive(Debug)]
@@ -63,12 +66,25 @@ impl Spend {
     pub(crate) fn next_session(&mut self) {
         self.before = self.results();
         (self.added, self.total, self.main) = (None, None, None);
+        self.cut_off = Usage::default();
+    }
+
+    /// Another process begins; `resumes` says whether with the same session.
+    pub(crate) fn next_process(&mut self, resumes: bool) {
+        let open = self.by_model().map(|(_, usage)| usage);
+        self.cut_off = open.fold(self.cut_off, Usage::plus);
+        self.calls.clear();
+        self.folded.clear();
+        if !resumes {
+            self.next_session();
+        }
     }
 
     /// What the results say.
     fn results(&self) -> Usage {
         let session = self.added.or(self.total).or(self.main);
-        self.before.plus(session.unwrap_or_default())
+        let session = session.unwrap_or_default().plus(self.cut_off);
+        self.before.plus(session)
     }
 
     /// Lets a result speak for all that came before it.
@@ -84,6 +100,9 @@ impl Spend {
         add(&mut self.added, since);
         add(&mut self.main, main);
         self.total = total.or(self.total);
+        if since.is_none() && total.is_some() {
+            self.cut_off = Usage::default();
+        }
     }
 
     /// All of it.
