@@ -3,6 +3,9 @@ summary\t'The summary'
 answer\t'The agent\'s answer'
 stream\t'The stream'"
 complete -c claude-runner -l limit -d 'After so many bytes of progress show only commits, errors, limits and the end; 0 is no limit [default: 20000, none on a terminal]' -r
+complete -c claude-runner -l retry -d 'Try again so often what can be, with what was learnt; waiting for a limit to reset is not counted' -r
+complete -c claude-runner -l max-wait -d 'With --retry: the longest wait for a limit to reset; if it takes longer, end with 75 [default: as long as it takes]' -r
+complete -c claude-runner -l resume-run -d 'Go on with a run that was started with --retry' -r
 complete -c claude-runner -s p -l prompt -d 'What to do' -r
 complete -c claude-runner -l prompt-file -d 'A file that says what to do' -r -F
 complete -c claude-runner -s r -l resume -d 'Go on with this session, by its id or title' -r

@@ -22,6 +22,9 @@ _cr__orchestrate() {
             cr__orchestrate,help)
                 cmd="cr__orchestrate__subcmd__help"
                 ;;
+            cr__orchestrate,one)
+                cmd="cr__orchestrate__subcmd__one"
+                ;;
             cr__orchestrate,status)
                 cmd="cr__orchestrate__subcmd__status"
                 ;;
@@ -30,6 +33,9 @@ _cr__orchestrate() {
                 ;;
             cr__orchestrate__subcmd__help,help)
                 cmd="cr__orchestrate__subcmd__help__subcmd__help"
+                ;;
+            cr__orchestrate__subcmd__help,one)
+                cmd="cr__orchestrate__subcmd__help__subcmd__one"
                 ;;
             cr__orchestrate__subcmd__help,status)
                 cmd="cr__orchestrate__subcmd__help__subcmd__status"
@@ -41,7 +47,7 @@ _cr__orchestrate() {
 
     case "${cmd}" in
         cr__orchestrate)
-            opts="-C -m -q -h -V --resume-run --dry-run --until --break --halt --sprint --retries --max-wait --backoff --again --rerun-lost --accept-changed --cwd --model --permission-mode --max-turns --max-budget --timeout --report --quiet --help --version status attempt help"
+            opts="-C -m -q -h -V --resume-run --dry-run --until --break --halt --sprint --retries --max-wait --backoff --again --rerun-lost --accept-changed --cwd --model --permission-mode --max-turns --max-budget --timeout --report --quiet --help --version status attempt one help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -115,12 +121,16 @@ _cr__orchestrate() {
             return 0
             ;;
         cr__subcmd__orchestrate__subcmd__attempt)
-            opts="-h --help"
+            opts="-h --watch-pid --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --watch-pid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -129,7 +139,7 @@ _cr__orchestrate() {
             return 0
             ;;
         cr__subcmd__orchestrate__subcmd__help)
-            opts="status attempt help"
+            opts="status attempt one help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -170,6 +180,20 @@ _cr__orchestrate() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        cr__subcmd__orchestrate__subcmd__help__subcmd__one)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         cr__subcmd__orchestrate__subcmd__help__subcmd__status)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -177,6 +201,36 @@ _cr__orchestrate() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        cr__subcmd__orchestrate__subcmd__one)
+            opts="-h --dir --retries --max-wait --watch-pid --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --retries)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-wait)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --watch-pid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

@@ -22,6 +22,9 @@ _sprint__loop() {
             sprint__loop,help)
                 cmd="sprint__loop__subcmd__help"
                 ;;
+            sprint__loop,one)
+                cmd="sprint__loop__subcmd__one"
+                ;;
             sprint__loop,status)
                 cmd="sprint__loop__subcmd__status"
                 ;;
@@ -30,6 +33,9 @@ _sprint__loop() {
                 ;;
             sprint__loop__subcmd__help,help)
                 cmd="sprint__loop__subcmd__help__subcmd__help"
+                ;;
+            sprint__loop__subcmd__help,one)
+                cmd="sprint__loop__subcmd__help__subcmd__one"
                 ;;
             sprint__loop__subcmd__help,status)
                 cmd="sprint__loop__subcmd__help__subcmd__status"
@@ -41,7 +47,7 @@ _sprint__loop() {
 
     case "${cmd}" in
         sprint__loop)
-            opts="-C -m -q -h -V --resume-run --dry-run --until --break --halt --sprint --retries --max-wait --backoff --again --rerun-lost --accept-changed --cwd --model --permission-mode --max-turns --max-budget --timeout --report --quiet --help --version status attempt help"
+            opts="-C -m -q -h -V --resume-run --dry-run --until --break --halt --sprint --retries --max-wait --backoff --again --rerun-lost --accept-changed --cwd --model --permission-mode --max-turns --max-budget --timeout --report --quiet --help --version status attempt one help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -115,12 +121,16 @@ _sprint__loop() {
             return 0
             ;;
         sprint__subcmd__loop__subcmd__attempt)
-            opts="-h --help"
+            opts="-h --watch-pid --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --watch-pid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -129,7 +139,7 @@ _sprint__loop() {
             return 0
             ;;
         sprint__subcmd__loop__subcmd__help)
-            opts="status attempt help"
+            opts="status attempt one help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -170,6 +180,20 @@ _sprint__loop() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        sprint__subcmd__loop__subcmd__help__subcmd__one)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         sprint__subcmd__loop__subcmd__help__subcmd__status)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -177,6 +201,36 @@ _sprint__loop() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sprint__subcmd__loop__subcmd__one)
+            opts="-h --dir --retries --max-wait --watch-pid --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --retries)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-wait)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --watch-pid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

@@ -10,6 +10,7 @@ mod config;
 mod detach;
 mod faults;
 mod output;
+mod retry;
 mod runs;
 mod signals;
 mod stages;

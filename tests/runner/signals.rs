@@ -15,7 +15,7 @@ fn hanging() -> Case {
 }
 
 /// A command that starts another with the signals that a terminal's user has.
-fn plainly(case: &Case, command: &Command) -> Command {
+pub(crate) fn plainly(case: &Case, command: &Command) -> Command {
     let mut plain = Command::new("env");
     case.world(&mut plain);
     plain.args(["--default-signal=INT,QUIT,TERM,HUP", "setsid"]);

@@ -128,7 +128,10 @@ fn refuse(matches: &ArgMatches, runner: &Runner) -> anyhow::Result<()> {
         .get_arguments()
         .find(|arg| is_given(arg.get_id().as_str()));
     if let (Some(arg), true) = (given, runner.resume_run.is_some()) {
-        return wrong(format!("{arg}: a run that goes on keeps its options"));
+        let name = arg
+            .get_long()
+            .map_or("--".to_owned(), |long| format!("--{long}"));
+        return wrong(format!("{name}: a run that goes on keeps its options"));
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use crate::counts::Fate;
 
 /// What the `cr` lines say.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Ours {
     /// There is one.
     pub(crate) seen: bool,
