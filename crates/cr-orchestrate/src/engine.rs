@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -12,12 +12,10 @@ use cr_io::Exit;
 use cr_run::RunId;
 use cr_verdict::Outcome;
 use jiff::Timestamp;
-use rustix::event::PollFlags;
 use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
-use signal_hook::consts::SIGPIPE;
 
 use crate::attempt::{Ended, Spec};
-use crate::log::{Log, RunLine, TaskLine};
+use crate::log::{Log, TaskLine};
 use crate::one;
 use crate::pipeline::{self, PROMPT};
 use crate::place::{Attempts, Place, Run};
@@ -26,14 +24,14 @@ use crate::standing::{Stand, Standing, limits, standing};
 use crate::stop;
 use crate::stream::Stream;
 use crate::task::Task;
-use crate::watch::{Wanted, Watch};
+use crate::watch::Watch;
 use crate::words::{self, Beginning};
+
+mod passing;
+mod telling;
 
 /// How often a wait looks whether somebody wants a pause.
 const GLANCE: Duration = Duration::from_secs(1);
-
-/// How long a reader may take for the rest, once somebody wants us to end.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A run under way.
 #[derive(Debug)]
@@ -115,38 +113,6 @@ impl Engine {
         }
         let (exit, reason) = self.verdict(known);
         self.end(exit, "ended", &reason)
-    }
-
-    fn end(&mut self, exit: Exit, state: &str, reason: &str) -> anyhow::Result<Exit> {
-        let next = (exit != Exit::Ok).then(|| self.resume_command());
-        let line = RunLine {
-            state,
-            reason,
-            next: next.as_deref(),
-            ..RunLine::default()
-        };
-        let line = self.log.run(&line)?;
-        self.pass_on(&line);
-        if let Some(next) = next {
-            self.log.say(&format!("to go on: {next}"));
-        }
-        Ok(exit)
-    }
-
-    /// How to go on with this run.
-    fn resume_command(&self) -> String {
-        let tool = match self.stream {
-            Some(_) => "claude-runner",
-            None => "cr-orchestrate",
-        };
-        format!("{tool} --resume-run {}", self.run.id)
-    }
-
-    /// Adds a line of our own to the stream.
-    pub(crate) fn pass_on(&mut self, line: &[u8]) {
-        if let Some(stream) = &mut self.stream {
-            stream.lines(line);
-        }
     }
 
     fn look_at_all(&self) -> anyhow::Result<Vec<Known>> {
@@ -234,73 +200,6 @@ impl Engine {
         let left = until.duration_since(Timestamp::now());
         let left = Duration::try_from(left).unwrap_or_default();
         self.wait(None, Some(left.min(GLANCE)))?;
-        Ok(())
-    }
-
-    /// Waits until `process` has ended, for a signal, or as long as `limit`, and
-    /// passes the stream on meanwhile; once somebody wants us to end, a reader that
-    /// stands still is not waited for. Returns whether the process has ended.
-    fn wait(
-        &mut self,
-        process: Option<BorrowedFd<'_>>,
-        limit: Option<Duration>,
-    ) -> anyhow::Result<bool> {
-        let is_asked = self.watch.signal().is_some();
-        let mut limit = limit;
-        let stdout = std::io::stdout();
-        let mut fds: Vec<Wanted<'_>> = Vec::new();
-        fds.extend(process.map(|fd| (fd, PollFlags::IN)));
-        if let Some(stream) = &mut self.stream {
-            stream.take()?;
-            if is_asked && stream.stands_still(PATIENCE) {
-                stream.leave();
-            } else if is_asked && !stream.is_written() {
-                limit = Some(limit.unwrap_or(GLANCE).min(GLANCE));
-            }
-            fds.extend(stream.polled(&stdout));
-        }
-        let came = self.watch.wait(&fds, limit)?;
-        drop(fds);
-        let reader = came.last().copied().unwrap_or(PollFlags::empty());
-        let stream = self.stream.as_mut();
-        if stream.is_some_and(|stream| !stream.write(reader)) {
-            // Nobody waits for what the agent does.
-            self.watch.pretend(SIGPIPE);
-        }
-        Ok(process.is_some() && came.first().is_some_and(|came| !came.is_empty()))
-    }
-
-    /// Adds to the stream, from now on, what the attempt in `path` writes.
-    pub(crate) fn follow(&mut self, path: &Path, is_first: bool) -> anyhow::Result<()> {
-        if let Some(stream) = &mut self.stream {
-            stream.follow(path, is_first)?;
-        }
-        Ok(())
-    }
-
-    /// Passes on all that the attempt has left.
-    pub(crate) fn drain(&mut self) -> anyhow::Result<()> {
-        while let Some(stream) = &mut self.stream {
-            if stream.take()? {
-                stream.unfollow();
-                break;
-            }
-            self.wait(None, None)?;
-        }
-        Ok(())
-    }
-
-    /// Says how the last attempt ended, and waits until that was read.
-    fn last_word(&mut self, known: &[Known]) -> anyhow::Result<()> {
-        let signal = self.watch.signal();
-        let line = one::exit(&self.place, &self.run.id, known, signal);
-        if let Some(line) = line {
-            self.place.dir.write("exit.json", &line)?;
-            self.pass_on(&line);
-        }
-        while self.stream.as_ref().is_some_and(|s| !s.is_written()) {
-            self.wait(None, None)?;
-        }
         Ok(())
     }
 
@@ -416,61 +315,6 @@ impl Engine {
         }
         child.wait()?;
         Ok(())
-    }
-
-    /// Says how attempt `number` ended and what follows.
-    fn tell(&mut self, one: &Known, number: u32) -> anyhow::Result<()> {
-        let Some(last) = one.attempts.ended.last() else {
-            return Ok(());
-        };
-        let reason = match one.stand.standing {
-            Standing::Done => one.stand.reason.clone(),
-            _ => format!(
-                "{}; {}",
-                last.end.why.trim_end_matches('.'),
-                one.stand.reason
-            ),
-        };
-        let path = self.place.attempt_path(&one.task.id, number);
-        let line = TaskLine {
-            id: &one.task.id,
-            attempt: number,
-            state: one.stand.word(&one.attempts),
-            reason: &reason,
-            run_dir: Some(&path),
-            ..TaskLine::ended(&last.end)
-        };
-        let line = self.log.task(&line)?;
-        self.pass_on(&line);
-        Ok(())
-    }
-
-    /// Leaves the files that show where a task stands.
-    fn show(&self, one: &Known) -> anyhow::Result<()> {
-        let word = one.stand.word(&one.attempts);
-        let id = &one.task.id;
-        self.place.note(id, "status", &format!("{word}\n"))?;
-        report::task(&self.place, one)
-    }
-
-    fn verdict(&self, known: &[Known]) -> (Exit, String) {
-        let range = &known[..self.wishes.range.min(known.len())];
-        let count = |of: fn(&Standing) -> bool| {
-            let all = range.iter().map(|one| &one.stand.standing);
-            all.filter(|standing| of(standing)).count()
-        };
-        let done = count(|s| matches!(s, Standing::Done));
-        let failed = count(|s| matches!(s, Standing::Failed));
-        let asking = count(|s| matches!(s, Standing::NeedsHuman | Standing::Lost));
-        let left = range.len() - done - failed - asking;
-        let reason =
-            format!("{done} done, {failed} failed, {asking} need a person, {left} not started");
-        let exit = match (asking, failed + left) {
-            (0, 0) => Exit::Ok,
-            (0, _) => Exit::No,
-            _ => Exit::Code(4),
-        };
-        (exit, reason)
     }
 }
 

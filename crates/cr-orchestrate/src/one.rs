@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use clap::Parser;
@@ -80,51 +80,29 @@ pub(crate) fn run(args: &OneArgs) -> anyhow::Result<Exit> {
 
 /// Puts on record what is asked for.
 fn begin(args: &OneArgs, place: &Place) -> anyhow::Result<Run> {
-    let words = args.words.iter().map(|word| {
-        let word = word.clone().into_string();
-        word.map_err(|word| {
-            let text = format!("--retry: not UTF-8: {}", word.to_string_lossy());
-            anyhow!(text).context(Exit::Usage)
-        })
-    });
-    let words: Vec<String> = words.collect::<anyhow::Result<_>>()?;
+    let words = args.words.iter().cloned().map(OsString::into_string);
+    let words: Vec<String> = words.collect::<Result<_, _>>().map_err(|word| {
+        let text = format!("--retry: not UTF-8: {}", word.to_string_lossy());
+        anyhow!(text).context(Exit::Usage)
+    })?;
     let name = std::iter::once("cr-spawn");
     let spawn = cr_spawn::Args::try_parse_from(name.chain(words.iter().map(String::as_str)));
     let spawn = spawn.unwrap_or_else(|err| err.exit());
-    let mut prompt = String::new();
-    io::stdin()
-        .read_to_string(&mut prompt)
-        .context("the prompt")
-        .context(Exit::NoInput)?;
-    place.dir.write("prompt", prompt.as_bytes())?;
     let cwd = spawn.cwd.as_deref().unwrap_or(Path::new("."));
     let cwd = std::fs::canonicalize(cwd)
         .with_context(|| cwd.display().to_string())
         .context(Exit::NoInput)?;
-    let run_id = std::env::var("CR_RUN_ID").unwrap_or_default();
-    let id = cr_run::RunId::parse(&run_id).unwrap_or_default();
+    let id = std::env::var("CR_RUN_ID").unwrap_or_default();
+    let id = cr_run::RunId::parse(&id).unwrap_or_default();
+    let task = task(&spawn, cwd)?;
+    place.dir.write("prompt", task.prompt.as_bytes())?;
     let started = json!({
         "type": "cr", "subtype": "start", "at": cr_run::now(), "run_id": id.as_str(),
-        "pid": std::process::id(), "name": spawn.name, "cwd": cwd, "model": spawn.model,
+        "pid": std::process::id(), "name": spawn.name, "cwd": task.cwd, "model": spawn.model,
         "resume": spawn.resume, "run_dir": place.dir.path(),
     });
-    place
-        .dir
-        .write("started", format!("{started}\n").as_bytes())?;
-    let texts = |rest: &[OsString]| {
-        let texts = rest.iter().map(|arg| arg.to_string_lossy().into_owned());
-        texts.collect()
-    };
-    let task = Task {
-        id: ID.to_owned(),
-        prompt,
-        max_turns: spawn.max_turns,
-        budget_usd: Some(spawn.max_budget).filter(|&usd| usd > 0.0),
-        timeout: spawn.clocks.timeout.as_secs_f64(),
-        claude_args: texts(&spawn.rest),
-        cwd,
-        ..Task::default()
-    };
+    let started = format!("{started}\n");
+    place.dir.write("started", started.as_bytes())?;
     let flags = words.into_iter().take_while(|word| word != "--");
     Ok(Run {
         schema: 1,
@@ -135,6 +113,26 @@ fn begin(args: &OneArgs, place: &Place) -> anyhow::Result<Run> {
             ..Settings::default()
         },
         tasks: vec![task],
+    })
+}
+
+/// The task of `spawn`; its prompt is standard input.
+fn task(spawn: &cr_spawn::Args, cwd: PathBuf) -> anyhow::Result<Task> {
+    let mut prompt = String::new();
+    io::stdin()
+        .read_to_string(&mut prompt)
+        .context("the prompt")
+        .context(Exit::NoInput)?;
+    let rest = spawn.rest.iter().map(|arg| arg.to_string_lossy());
+    Ok(Task {
+        id: ID.to_owned(),
+        prompt,
+        max_turns: spawn.max_turns,
+        budget_usd: Some(spawn.max_budget).filter(|&usd| usd > 0.0),
+        timeout: spawn.clocks.timeout.as_secs_f64(),
+        claude_args: rest.map(std::borrow::Cow::into_owned).collect(),
+        cwd,
+        ..Task::default()
     })
 }
 
