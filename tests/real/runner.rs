@@ -18,7 +18,9 @@ fn runner<'a>(place: &'a Place, cli: &'a Cli, scenario: &str) -> Run<'a> {
             dir.join("claude-runner"),
         )
         .expect("a link");
-        for tool in ["cr-spawn", "cr-git", "cr-filter", "cr-summarize", "cr-runs"] {
+        let readers = ["cr-filter", "cr-summarize", "cr-extract"];
+        let others = ["cr-spawn", "cr-git", "cr-runs", "cr-orchestrate"];
+        for tool in readers.into_iter().chain(others) {
             symlink(bin(tool), dir.join(tool)).expect("a link");
         }
     }
@@ -124,5 +126,36 @@ fn skipping_permissions_as_root_is_refused_before_anything_starts() {
             said.contains("IS_SANDBOX=1") && said.contains("another user"),
             "{said}"
         );
+    });
+}
+
+#[test]
+fn a_run_with_retries_goes_on_until_it_is_done() {
+    each(|cli| {
+        let cases = [
+            ("TURNS please", "--max-turns=1", "limit_turns"),
+            ("BUDGET please", "--max-budget=0.01", "limit_budget"),
+            ("KILLED please", "--max-turns=9", "killed"),
+        ];
+        for (prompt, limit, first) in cases {
+            let place = Place::new();
+            let run = runner(&place, cli, "sprint").options(&["--env", "IS_SANDBOX=1"]);
+            let run = run.args(&["--retry", "2", limit]).prompt(prompt);
+            let (code, text, said) = run.text();
+            let (_, summary) = parts(&text);
+            let what = format!("{prompt}: {text} {said}");
+            assert_eq!(code, Some(0), "{what}");
+            assert_eq!(summary["outcome"], "success", "{what}");
+            let attempts = summary["attempts"].as_array().expect("a list");
+            assert!((2..=3).contains(&attempts.len()), "{what}");
+            assert_eq!(attempts[0]["outcome"], first, "{what}");
+            // Who was killed leaves no word on what it cost.
+            let costs = attempts
+                .iter()
+                .filter_map(|attempt| attempt["cost_usd"].as_f64());
+            let sum: f64 = costs.sum();
+            let total = summary["cost_usd"].as_f64().expect("a cost");
+            assert!((sum - total).abs() < 1e-6, "{sum} {what}");
+        }
     });
 }

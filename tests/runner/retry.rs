@@ -191,6 +191,15 @@ fn a_limit_that_resets_too_late_ends_the_run_and_the_run_can_go_on() {
             .contains(&format!("to go on: claude-runner --resume-run {id}"))
     );
 
+    let status = case.finish(&mut case.tool("cr-orchestrate", &["status", id]));
+    assert!(status.out.contains("waiting"), "{status:?}");
+    let refused = case.finish(&mut case.tool("cr-orchestrate", &["--resume-run", id]));
+    assert_eq!(refused.code(), Some(2), "{refused:?}");
+    assert!(
+        refused.err.contains("claude-runner --resume-run"),
+        "{refused:?}"
+    );
+
     // As if that day had come.
     let end = case.runs()[0].join("attempts/run/1/end.json");
     let text = fs::read_to_string(&end).expect("an end");

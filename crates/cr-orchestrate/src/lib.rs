@@ -74,6 +74,10 @@ fn orchestrate(args: &Args) -> anyhow::Result<Exit> {
     let (place, run) = match (resumed, planned) {
         (Some(place), planned) => {
             let run = place.run()?;
+            if run.settings.words.is_some() {
+                let text = format!("go on with it by claude-runner --resume-run {}", run.id);
+                return Err(anyhow!(text).context(Exit::Usage));
+            }
             (place, changed(run, planned, args))
         }
         (None, Some(tasks)) => {

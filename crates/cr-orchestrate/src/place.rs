@@ -105,14 +105,14 @@ impl Place {
         Ok((Self { dir }, id))
     }
 
-    /// The directory of run `id`, or of the beginning of one.
+    /// The directory of run `id`, or of the beginning of one; also of a run of
+    /// `claude-runner --retry`.
     pub(crate) fn open(id: &str) -> anyhow::Result<Self> {
         let state = state()?;
         let all = state.path().join("orchestrate");
-        let mut found: Vec<PathBuf> = runs(&all)
-            .into_iter()
-            .filter(|path| name(path).starts_with(id))
-            .collect();
+        let mut found = runs(&all);
+        found.extend(runs(&state.path().join("runs")));
+        found.retain(|path| name(path).starts_with(id));
         if let Some(exact) = found.iter().find(|path| name(path) == id) {
             found = vec![exact.clone()];
         }

@@ -168,6 +168,12 @@ pub(crate) struct PruneArgs {
 /// `CR_PERMISSION_MODE` or the configuration says otherwise. Every option of
 /// cr-spawn is taken.
 ///
+/// With --retry a run may take several attempts, by what went wrong: more turns,
+/// budget or time; the session of an agent that was cut off; a new one with the
+/// error as context; a wait until a limit resets. Each has a directory of its own
+/// in the run's. The summary lists them in `attempts`, and its `cost_usd` is the
+/// sum; the verdict is the last one's.
+///
 /// `claude-runner config` prints every setting with its source. A flag counts
 /// more than the environment, and that more than the file
 /// `$XDG_CONFIG_HOME/claude-runner/config.toml`; nothing is read from the
