@@ -255,6 +255,7 @@ impl Engine {
         self.place.note(&id, "status", "running\n")?;
         let now = format!("{}\n", cr_run::now());
         self.place.note(&id, "start", &now)?;
+        report::stream(&self.place, &id, number);
         let path = self.place.attempt_path(&id, number);
         let line = self.log.task(&TaskLine {
             id: &id,

@@ -15,7 +15,7 @@ use crate::standing::Standing;
 /// The most of an answer or an error that a page shows, in characters.
 const SHOWN: usize = 1500;
 
-/// Leaves a task's summary, page and stream.
+/// Leaves a task's summary and page.
 pub(crate) fn task(place: &Place, one: &Known) -> anyhow::Result<()> {
     let id = &one.task.id;
     if one.attempts.ended.is_empty() {
@@ -25,8 +25,6 @@ pub(crate) fn task(place: &Place, one: &Known) -> anyhow::Result<()> {
     place.note(id, "json", &format!("{summary}\n"))?;
     place.note(id, "md", &page(one))?;
     let number = one.attempts.ended.len();
-    let stream = format!("attempts/{id}/{number}/stream.ndjson");
-    link(&place.dir, &stream, &format!("task-{id}.ndjson"));
     let start = place.attempt_path(id, u32::try_from(number)?).join(START);
     if let Ok(Some(Start {
         common_dir: Some(dir),
@@ -35,6 +33,12 @@ pub(crate) fn task(place: &Place, one: &Known) -> anyhow::Result<()> {
         link(&place.dir, &format!("{dir}/cr.lock"), "git.lock");
     }
     Ok(())
+}
+
+/// Leaves the stream of attempt `number`, which may only begin.
+pub(crate) fn stream(place: &Place, id: &str, number: u32) {
+    let stream = format!("attempts/{id}/{number}/stream.ndjson");
+    link(&place.dir, &stream, &format!("task-{id}.ndjson"));
 }
 
 /// Where the repository keeps what all its work trees share.
