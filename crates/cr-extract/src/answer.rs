@@ -4,8 +4,6 @@ use std::fmt;
 
 use cr_event::{Raw, Text};
 
-use crate::json;
-
 /// The answer, as far as there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
@@ -122,5 +120,5 @@ impl Answer {
 /// `raw` if it is a value that says something, and strict JSON.
 pub(crate) fn given(raw: Raw<'_>) -> Option<String> {
     let text = std::str::from_utf8(raw.bytes()).ok()?;
-    (!raw.is_null() && json::is_value(text)).then(|| text.to_owned())
+    (!raw.is_null() && cr_json::is_value(text)).then(|| text.to_owned())
 }

@@ -6,12 +6,9 @@
 mod answer;
 mod args;
 mod backwards;
-mod fence;
 mod find;
-mod json;
 mod line;
 mod rules;
-mod scan;
 mod schema;
 mod stream;
 
@@ -135,7 +132,7 @@ impl<W: Write, N: Write> Extract<'_, W, N> {
         self.explain(name, &format!("{}, {}", answer.origin, choice.rule));
         let is_row = self.are_many || self.args.all;
         for json in choice.json {
-            let compact = (is_row || self.args.compact).then(|| json::compact(json));
+            let compact = (is_row || self.args.compact).then(|| cr_json::compact(json));
             let json = compact.as_deref().unwrap_or(json);
             if self.are_many {
                 self.row(name, "json", json)?;

@@ -1,34 +1,10 @@
 //! Which JSON of an answer is meant.
 
-use std::fmt;
+use cr_json::Rule;
 
+use crate::Args;
 use crate::answer::Answer;
 use crate::schema::Schema;
-use crate::{Args, fence, json, scan};
-
-/// Why some JSON is taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rule {
-    Structured,
-    Whole,
-    Tagged,
-    Bare,
-    Scan,
-    Scalar,
-}
-
-impl fmt::Display for Rule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Structured => "structured output",
-            Self::Whole => "the whole text",
-            Self::Tagged => "a fence tagged json",
-            Self::Bare => "a fence without a tag",
-            Self::Scan => "the text outside fences",
-            Self::Scalar => "a value in a fence tagged json",
-        })
-    }
-}
 
 /// What was chosen, and why.
 #[derive(Debug)]
@@ -74,21 +50,10 @@ pub(crate) fn choose<'a>(
 fn found(answer: &Answer, strict: bool) -> Vec<(Rule, Vec<&str>)> {
     let structured = answer.structured.as_deref().into_iter().collect();
     let mut found = vec![(Rule::Structured, structured)];
-    let Some(text) = answer.text.as_deref() else {
-        return found;
-    };
-    let whole = text.trim_start_matches('\u{feff}').trim_ascii();
-    if !strict && json::is_container(whole) && json::is_value(whole) {
-        found.push((Rule::Whole, vec![whole]));
-        return found;
-    }
-    let parts = fence::split(text);
-    found.push((Rule::Tagged, parts.tagged));
-    found.push((Rule::Bare, parts.bare));
-    if !strict {
-        let prose = parts.prose.into_iter().flat_map(scan::containers);
-        found.push((Rule::Scan, prose.collect()));
-    }
-    found.push((Rule::Scalar, parts.scalars));
+    let text = answer.text.as_deref();
+    found.extend(
+        text.into_iter()
+            .flat_map(|text| cr_json::search(text, strict)),
+    );
     found
 }

@@ -174,18 +174,27 @@ fn ending(summary: &mut Summary, gather: &Gather, terms: &Terms) {
 
 fn answer(summary: &mut Summary, gather: &Gather, terms: &Terms) {
     let last = gather.turns.last.as_ref().filter(|_| !gather.turns.is_open);
+    let said = Some(gather.said.as_str()).filter(|said| !said.is_empty());
     let text = match last {
         Some(last) => last.text.as_deref(),
-        None => Some(gather.said.as_str()).filter(|said| !said.is_empty()),
+        None => said,
     };
     summary.result = terms.masked(text);
-    let structured = gather.turns.structured.as_deref();
+    let structured = last.and_then(|last| last.structured.as_deref());
     summary.structured_output = structured.and_then(|value| terms.value(value));
     if structured.is_some_and(<[u8]>::is_empty) {
         summary.truncated.push("structured_output");
     }
-    if summary.structured_output.is_none() && last.is_none_or(|last| !last.is_error) {
-        summary.json = text.and_then(|text| found_in(text, &terms.redactor));
+    if structured.is_some() || last.is_some_and(|last| last.is_error) {
+        return;
+    }
+    // A result without words stands for those before it.
+    let words = text.filter(|text| !text.trim().is_empty()).or(said);
+    match words {
+        // Half a text may hold other JSON than the whole.
+        Some(words) if words.len() > gather.most() => summary.truncated.push("json"),
+        Some(words) => summary.json = found_in(words, &terms.redactor),
+        None => {}
     }
 }
 

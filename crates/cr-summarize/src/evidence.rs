@@ -14,7 +14,7 @@ pub(crate) fn evidence<'a>(gather: &'a Gather, result: Option<ResultFacts<'a>>) 
         .as_ref()
         .map(|failure| failure.error.as_str());
     let asked = gather.about.schema_asked || gather.ours.schema_asked;
-    let answered = gather.turns.structured.is_some();
+    let answered = last.is_some_and(|last| last.structured.is_some());
     // A command of the CLI's own answers to no schema.
     let is_local = last.is_some_and(|last| last.num_turns == Some(0));
     Evidence {

@@ -13,7 +13,7 @@ use crate::counts::{Counts, Fate};
 use crate::ours::Ours;
 use crate::recent::key;
 use crate::tokens::Spend;
-use crate::turns::Turns;
+use crate::turns::{Turns, beginning};
 
 /// How much of the last words is kept when only the beginning is shown.
 const WORDS: usize = 16 << 10;
@@ -214,11 +214,16 @@ impl Gather {
         });
     }
 
+    /// How many bytes of a text are kept; [`beginning`] keeps a little more.
+    pub(crate) fn most(&self) -> usize {
+        if self.keeps_all { usize::MAX } else { WORDS }
+    }
+
     fn words(&mut self, message: &Message<'_>) {
         if let Some(text) = text(message) {
-            let most = if self.keeps_all { usize::MAX } else { WORDS };
+            let most = self.most();
             self.said.clear();
-            self.said.push_str(&text.prefix(most));
+            self.said.push_str(&beginning(text, most));
         }
     }
 
@@ -287,7 +292,7 @@ impl Gather {
         self.spend.result(&end);
         self.context.result(&end);
         let cost = self.cost.result(&end);
-        let most = if self.keeps_all { usize::MAX } else { WORDS };
+        let most = self.most();
         let failure = self.failure.take().map(|failure| failure.error);
         self.turns.result(&end, cost, most);
         if let Some(last) = self.turns.last.as_mut().filter(|last| last.is_error) {

@@ -1,6 +1,6 @@
 //! The results of a run: one a turn, the last one decides.
 
-use cr_event::{Raw, TurnEnd};
+use cr_event::{Raw, Text, TurnEnd};
 use serde::Serialize;
 
 /// Turns that are listed.
@@ -15,9 +15,6 @@ pub(crate) struct Turns {
     pub(crate) results: u64,
     /// The last result that counts.
     pub(crate) last: Option<Last>,
-    /// The value asked for by a schema, as it stood in the line; empty where it
-    /// is too long to be shown.
-    pub(crate) structured: Option<Vec<u8>>,
     /// Sum of the turns.
     pub(crate) duration_ms: u64,
     /// The model spoke after the last result.
@@ -49,6 +46,9 @@ pub(crate) struct Last {
     pub(crate) assistant_error: Option<String>,
     pub(crate) num_turns: Option<u64>,
     pub(crate) text: Option<String>,
+    /// The value asked for by a schema, as it stood in the line; empty where it
+    /// is too long to be shown.
+    pub(crate) structured: Option<Vec<u8>>,
     pub(crate) errors: Vec<String>,
 }
 
@@ -63,12 +63,6 @@ impl Turns {
             .saturating_add(turn.duration_ms.unwrap_or(0));
         if !self.is_afterthought(&turn) {
             self.last = Some(last(end, &turn, most));
-            let structured = end.line().get("structured_output");
-            if let Some(structured) = structured.filter(|value| !value.is_null()) {
-                let bytes = structured.bytes();
-                let shown = if bytes.len() <= most { bytes } else { b"" };
-                self.structured = Some(shown.to_vec());
-            }
         }
         if self.list.len() == LISTED {
             self.list.remove(0);
@@ -110,6 +104,9 @@ fn turn(end: &TurnEnd<'_>, cost_usd: Option<f64>) -> Turn {
 
 fn last(end: &TurnEnd<'_>, turn: &Turn, most: usize) -> Last {
     let errors = end.errors().into_iter().take(1000);
+    let text = end.text().map(|text| beginning(text, most));
+    let structured = end.line().get("structured_output");
+    let structured = structured.filter(|value| !value.is_null()).map(Raw::bytes);
     Last {
         is_error: turn.is_error,
         subtype: turn.subtype.clone(),
@@ -118,9 +115,16 @@ fn last(end: &TurnEnd<'_>, turn: &Turn, most: usize) -> Last {
         api_error: short(end, "api_error_type").or_else(|| short(end, "api_error")),
         assistant_error: None,
         num_turns: turn.num_turns,
-        text: end.text().map(|text| text.prefix(most).into_owned()),
+        text,
+        structured: structured.map(|value| if value.len() <= most { value } else { b"" }.to_vec()),
         errors: errors
             .map(|error| cr_io::first_chars(&error, ERROR).0.to_owned())
             .collect(),
     }
+}
+
+/// The first `most` bytes of `text`, and one character more if there is one:
+/// that tells whether it goes on.
+pub(crate) fn beginning(text: Text<'_>, most: usize) -> String {
+    text.prefix(most.saturating_add(4)).into_owned()
 }

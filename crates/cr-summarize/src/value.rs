@@ -19,49 +19,11 @@ pub(crate) fn rewritten(raw: Raw<'_>, redactor: &Redactor) -> Option<Box<RawValu
     RawValue::from_string(out).ok()
 }
 
-/// The JSON that `text` is, or that its first fenced block holds.
+/// The JSON that `text` means, if any.
 pub(crate) fn found_in(text: &str, redactor: &Redactor) -> Option<Box<RawValue>> {
-    let parsed = |text: &str| {
-        let text = text.trim();
-        // A scalar is an answer in words.
-        if !text.starts_with(['{', '[']) {
-            return None;
-        }
-        let strict: &RawValue = serde_json::from_str(text).ok()?;
-        let raw = Cursor::new(strict.get().as_bytes()).raw().ok()?;
-        rewritten(raw, redactor)
-    };
-    parsed(text).or_else(|| fenced(text).into_iter().find_map(parsed))
-}
-
-/// What stands between fences marked as JSON. A fence starts a line.
-fn fenced(text: &str) -> Vec<&str> {
-    let mut blocks = Vec::new();
-    let mut open = None;
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let end = at + line.len();
-        let word = line.trim();
-        match open {
-            Some((start, true)) if word.starts_with("```") => {
-                blocks.push(&text[start..at]);
-                open = None;
-            }
-            Some((_, false)) if word == "```" => open = None,
-            Some(_) => {}
-            None => {
-                let label = word
-                    .strip_prefix("```")
-                    .map(|label| label.trim_matches(['`', ' ']));
-                open = label.map(|label| (end, label.eq_ignore_ascii_case("json")));
-            }
-        }
-        at = end;
-    }
-    if let Some((start, true)) = open {
-        blocks.push(&text[start..]);
-    }
-    blocks
+    let found = cr_json::first(text)?;
+    let raw = Cursor::new(found.as_bytes()).raw().ok()?;
+    rewritten(raw, redactor)
 }
 
 fn write(raw: Raw<'_>, redactor: &Redactor, depth: usize, out: &mut String) -> Option<()> {
@@ -144,12 +106,14 @@ mod tests {
             ("```JSON\n[1]", Some("[1]")),
             ("```json\n{bad}\n```\n```json\n{\"b\":2}\n```", Some(r#"{"b":2}"#)),
             ("```ts\n```json\n{\"x\":1}\n```\n```json\n{\"b\":2}\n```", Some(r#"{"b":2}"#)),
+            ("So: {\"a\": 1}, as asked.", Some(r#"{"a":1}"#)),
+            ("```json\n{\"k\":\"sk-ant-api03-0123456789abcdef\"}\n```", Some(r#"{"k":"[REDACTED:anthropic-key]"}"#)),
             ("no json", None),
             ("42", None),
             ("```json\n```", None),
         ];
         for (text, found) in cases {
-            let value = found_in(text, &Redactor::none());
+            let value = found_in(text, &Redactor::from_vars([]));
             assert_eq!(value.as_ref().map(|value| value.get()), *found, "{text}");
         }
     }

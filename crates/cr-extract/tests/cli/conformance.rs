@@ -1,17 +1,28 @@
 //! What the programs that came before find, and what they should have found.
 
-use crate::tool::{extracted, quoted, result};
+use crate::tool::{extracted, message, quoted, result, summarized};
 
 /// A text, and the JSON in it.
 type Case = (&'static str, Option<&'static str>);
 
-/// Every case as a plain text, and as the result of a stream.
+/// Every case as a plain text, and as the result of a stream; the summary of
+/// that stream has the same JSON.
 fn check(cases: &[Case]) {
     for (text, wanted) in cases {
         let wanted = wanted.map(str::to_owned);
         assert_eq!(extracted(&["--from=text"], *text), wanted, "{text}");
-        assert_eq!(extracted(&[], result(text)), wanted, "{text}");
+        both(&result(text), wanted.as_deref());
     }
+}
+
+/// Checks that the tool and cr-summarize find `wanted` in `stream`.
+fn both(stream: &str, wanted: Option<&str>) {
+    let found = extracted(&[], stream);
+    assert_eq!(found.as_deref(), wanted, "{stream}");
+    let compact = extracted(&["--compact"], stream);
+    // A summary has no other word for a null.
+    let compact = compact.filter(|json| json != "null");
+    assert_eq!(summarized(stream), compact, "cr-summarize: {stream}");
 }
 
 #[test]
@@ -62,7 +73,7 @@ fn the_requests_of_an_operator_are_kept() {
     ] {
         let json = format!(r#"{{"status":"completed",{requests}}}"#);
         let text = format!("```json\n{json}\n```");
-        assert_eq!(extracted(&[], result(&text)), Some(json));
+        both(&result(&text), Some(&json));
     }
 }
 
@@ -141,7 +152,7 @@ fn structured_output_comes_before_the_text() {
             quoted(text)
         );
         let wanted = Some(r#"{"z": 1.50,"a":[1]}"#.to_owned());
-        assert_eq!(extracted(&[], line.clone()), wanted);
+        both(&line, wanted.as_deref());
         assert_eq!(extracted(&["--text"], line.clone()), wanted);
         assert_eq!(extracted(&["--strict"], line), wanted);
     }
@@ -150,8 +161,8 @@ fn structured_output_comes_before_the_text() {
 #[test]
 fn the_cases_of_sprint_loop() {
     let completed = "```json\n{\"status\":\"completed\"}\n```";
-    let json = Some(r#"{"status":"completed"}"#.to_owned());
-    assert_eq!(extracted(&[], result(completed)), json);
+    let json = Some(r#"{"status":"completed"}"#);
+    both(&result(completed), json);
     for noise in [
         "Warning: no stdin data\n",
         "[warn] {x\n",
@@ -159,18 +170,21 @@ fn the_cases_of_sprint_loop() {
         "\0\u{1}\n",
     ] {
         let around = format!("{noise}{}{noise}", result(completed));
-        assert_eq!(extracted(&[], around), json, "{noise}");
+        both(&around, json);
     }
     let two = format!("{completed}\n```json\n{{\"status\":\"failed\"}}\n```");
-    assert_eq!(extracted(&[], result(&two)), json);
+    both(&result(&two), json);
     let nested = r#"{"status":"needs-human","humanNeeded":{"reason":"which?"}}"#;
     let flat = r#"{"status":"failed","summary":"no"}"#;
     for raw in [nested, flat] {
         let text = format!("I am stuck. {raw}");
-        assert_eq!(extracted(&[], result(&text)), Some(raw.to_owned()));
+        both(&result(&text), Some(raw));
     }
     let last = result("{\"turn\":1}") + &result("{\"turn\":2}");
-    assert_eq!(extracted(&[], last), Some(r#"{"turn":2}"#.to_owned()));
+    both(&last, Some(r#"{"turn":2}"#));
+    // A result without words stands for those before it.
+    let said = message("m", "So: {\"a\":1}") + &result("");
+    both(&said, Some(r#"{"a":1}"#));
 }
 
 #[test]

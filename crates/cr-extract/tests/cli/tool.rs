@@ -5,6 +5,9 @@ use std::process::Output;
 
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin_cmd;
+use cr_event::Raw;
+
+use crate::bins;
 
 /// The tool.
 pub(crate) fn tool(args: &[&str]) -> Command {
@@ -32,6 +35,19 @@ pub(crate) fn extracted(args: &[&str], input: impl Into<Vec<u8>>) -> Option<Stri
         }
         code => panic!("{code:?}: {}", String::from_utf8_lossy(&output.stderr)),
     }
+}
+
+/// The JSON that cr-summarize finds in `stream`.
+pub(crate) fn summarized(stream: &str) -> Option<String> {
+    let mut command = Command::new(bins::bin("cr-summarize"));
+    command.args(["--full", "--no-redact"]).write_stdin(stream);
+    let text = command.output().expect("run").stdout;
+    let line = Raw::of(&text).expect("a summary");
+    let field = |name| {
+        let raw = line.get(name)?;
+        (!raw.is_null()).then(|| String::from_utf8(raw.bytes().to_vec()).expect("UTF-8"))
+    };
+    field("structured_output").or_else(|| field("json"))
 }
 
 /// What it says on standard error.

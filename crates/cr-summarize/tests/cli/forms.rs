@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::tool::{fixture, good, lines, of_bytes, of_file};
+use crate::tool::{fixture, good, lines, of_bytes, of_file, summary as summary_of, tool};
 
 fn events() -> Vec<Value> {
     let lines = good();
@@ -116,4 +116,60 @@ fn json_in_the_answer_is_given_as_json() {
     assert_eq!(summary["json"], json!({"a": [1]}));
     let (_, summary) = of_file(&fixture("captures/14-schema.ndjson"));
     assert!(summary["structured_output"].is_object());
+}
+
+/// A result with these words and, maybe, this structured output.
+fn turn(text: &str, structured: Option<Value>) -> String {
+    let mut line = json!({"type": "result", "subtype": "success", "num_turns": 1, "result": text});
+    if let Some(value) = structured {
+        line["structured_output"] = value;
+    }
+    format!("{line}\n")
+}
+
+#[test]
+fn the_answer_of_an_earlier_turn_is_not_that_of_the_last() {
+    let first = turn("one", Some(json!({"a": 1})));
+    let (_, summary) = of_bytes(first.clone() + &turn("two", None));
+    assert_eq!(summary["structured_output"], Value::Null);
+    assert_eq!(summary["result"], "two");
+    let (_, summary) = of_bytes(first.clone() + &turn("{\"b\":2}", None));
+    assert_eq!(
+        (&summary["structured_output"], &summary["json"]),
+        (&Value::Null, &json!({"b": 2}))
+    );
+    let (_, summary) = of_bytes(turn("one", None) + &first);
+    assert_eq!(summary["structured_output"], json!({"a": 1}));
+    // A turn that was begun and has no end has no answer yet.
+    let said = json!({"type": "assistant", "message": {"id": "m", "model": "m", "content": [{"type": "text", "text": "hm"}]}});
+    let (code, summary) = of_bytes(format!("{first}{said}\n"));
+    assert_eq!((code, &summary["structured_output"]), (6, &Value::Null));
+}
+
+#[test]
+fn a_schema_met_in_an_earlier_turn_only_is_not_met() {
+    let start = json!({"type": "cr", "subtype": "start", "run_id": "r", "argv": ["claude", "--json-schema={}"]});
+    let exit =
+        json!({"type": "cr", "subtype": "exit", "run_id": "r", "reason": "exit", "exit_code": 0});
+    let met = turn("one", Some(json!({"a": 1})));
+    let missed = turn("two", None);
+    for (turns, code) in [([&met, &missed], 1), ([&missed, &met], 0)] {
+        let [one, two] = turns;
+        let (got, summary) = of_bytes(format!("{start}\n{one}{two}{exit}\n"));
+        assert_eq!(got, code, "{summary:#}");
+    }
+}
+
+#[test]
+fn a_text_that_is_not_held_whole_is_not_searched() {
+    let text = format!(
+        "Not {{\"a\":1}} but:\n```json\n{{\"b\":[{}2]}}\n```",
+        "1,".repeat(10_000)
+    );
+    let (_, summary) = of_bytes(turn(&text, None));
+    assert_eq!(summary["json"], Value::Null);
+    assert_eq!(summary["truncated"], json!(["json", "result"]));
+    let full = tool().arg("--full").write_stdin(turn(&text, None)).output();
+    let (_, full) = summary_of(&full.expect("run"));
+    assert_eq!(full["json"]["b"][0], 1);
 }

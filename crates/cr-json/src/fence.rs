@@ -7,7 +7,7 @@
 
 use memchr::memchr;
 
-use crate::json;
+use crate::value::{self, is_container};
 
 /// The parts of a text.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -98,7 +98,7 @@ impl Fence {
         };
         // `{.numberLines}` is no content; JSON must be followed by the end.
         let after = info[word.len()..].trim_start();
-        if json::is_container(after) && tag != Tag::Other {
+        if is_container(after) && tag != Tag::Other {
             let info_end = start + text[start..end].trim_end().len();
             let fence = fence(tag, info_end - after.len());
             if fence.value(text).is_some() {
@@ -143,7 +143,7 @@ impl Fence {
         let content = &text[self.content..];
         let lead = |c: char| c == '\u{feff}' || c.is_ascii_whitespace();
         let start = self.content + (content.len() - content.trim_start_matches(lead).len());
-        let end = json::value(text, start).ok()?;
+        let end = value::value(text, start).ok()?;
         Some((start, end, self.closed_at(text, end)?))
     }
 
@@ -221,7 +221,7 @@ impl<'a> Splitter<'a> {
     }
 
     fn keep(&mut self, json: &'a str, tag: Tag) {
-        match (tag, json::is_container(json)) {
+        match (tag, is_container(json)) {
             (Tag::Json, true) => self.parts.tagged.push(json),
             (Tag::Json, false) => self.parts.scalars.push(json),
             (Tag::Bare, true) => self.parts.bare.push(json),

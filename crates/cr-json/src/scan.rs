@@ -2,7 +2,7 @@
 
 use memchr::memchr2;
 
-use crate::json::{self, Broken};
+use crate::value::{self, Broken};
 
 /// The objects and arrays in `text`, in order.
 ///
@@ -16,7 +16,7 @@ pub(crate) fn containers(text: &str) -> Vec<&str> {
     let mut budget = 4 * text.len();
     while let Some(length) = memchr2(b'{', b'[', &text.as_bytes()[at..]) {
         let start = at + length;
-        at = match json::value(text, start) {
+        at = match value::value(text, start) {
             Ok(end) => {
                 let json = &text[start..end];
                 if !is_mark(json) || is_introduced(&text[..start]) {

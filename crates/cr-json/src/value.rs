@@ -202,7 +202,7 @@ impl Walk<'_> {
 }
 
 /// Whether `text` is one value, with nothing but blanks around it.
-pub(crate) fn is_value(text: &str) -> bool {
+pub fn is_value(text: &str) -> bool {
     value(text, 0).is_ok_and(|end| text[end..].bytes().all(|b| b.is_ascii_whitespace()))
 }
 
@@ -212,7 +212,7 @@ pub(crate) fn is_container(json: &str) -> bool {
 }
 
 /// The value `json` without the blanks between its tokens.
-pub(crate) fn compact(json: &str) -> String {
+pub fn compact(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     let (mut in_string, mut is_escaped) = (false, false);
     for c in json.chars() {
