@@ -117,6 +117,30 @@ impl Answer {
     }
 }
 
+/// What a summary says of its run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    /// The exit code.
+    pub(crate) code: u8,
+    /// What went wrong and what to do.
+    pub(crate) words: String,
+}
+
+impl Verdict {
+    /// What `summary` says; `None` if it has no code.
+    pub(crate) fn of(summary: Raw<'_>) -> Option<Self> {
+        let code = summary.get("code").and_then(Raw::u64)?;
+        let said = ["outcome", "why", "next"].map(|key| summary.string(key).unwrap_or_default());
+        let [outcome, why, next] = said.map(|words| cr_io::sanitized(&words));
+        Some(Self {
+            code: u8::try_from(code).ok()?,
+            words: format!("no answer: {outcome}: {why} {next}")
+                .trim_end()
+                .to_owned(),
+        })
+    }
+}
+
 /// `raw` if it is a value that says something, and strict JSON.
 pub(crate) fn given(raw: Raw<'_>) -> Option<String> {
     let text = std::str::from_utf8(raw.bytes()).ok()?;

@@ -36,6 +36,12 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["first", "last", "all", "schema", "strict", "compact"])]
     pub text: bool,
 
+    /// As --text, for an input that ends with its summary: the answer only if
+    /// the run went well, else why it did not, on standard error. The exit
+    /// status is the verdict
+    #[arg(long, conflicts_with_all = ["from", "first", "last", "all", "schema", "strict", "compact"])]
+    pub verdict: bool,
+
     /// Print the first JSON that is found, as is done by default
     #[arg(long, conflicts_with_all = ["last", "all"])]
     pub first: bool,
@@ -94,6 +100,7 @@ Examples:
   cr-extract --text ~/.claude/projects/x/session.jsonl
   claude -p 'list them as JSON' | cr-extract --from text --all
   cr-summarize --full run.ndjson | cr-extract
+  { cat run.ndjson; cr-summarize run.ndjson; } | cr-extract --verdict
 
 Exit status:
   0    an answer was printed
@@ -104,4 +111,5 @@ Exit status:
   74   reading or writing failed midway
   78   the schema is wrong
   130  interrupted twice
-With several inputs: 1 if one of them has no answer.";
+With several inputs: 1 if one of them has no answer. With --verdict: the code in
+the summary, or 65 if the input does not end with one.";

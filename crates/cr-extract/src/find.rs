@@ -9,7 +9,7 @@ use cr_event::{Documents, Raw};
 use cr_io::{Line, Lines};
 
 use crate::Form;
-use crate::answer::{Answer, Lack, Origin};
+use crate::answer::{Answer, Lack, Origin, Verdict};
 use crate::backwards::{Backwards, Found};
 use crate::line::{Class, class, is_passed};
 use crate::stream::{Reversed, Stream};
@@ -106,6 +106,25 @@ fn whole(file: &File, range: Range<u64>, terms: Terms) -> io::Result<Answer> {
 
 /// The answer in `input`, which is read from its beginning.
 pub(crate) fn in_stream(input: impl Read, terms: Terms) -> io::Result<Answer> {
+    Ok(read(input, terms)?.answer())
+}
+
+/// The verdict of the summary that `input` ends with, if it does, and the
+/// answer: that of the stream before it, which holds it as it was written, or
+/// else the summary's own.
+pub(crate) fn with_verdict(
+    input: impl Read,
+    terms: Terms,
+) -> io::Result<(Option<Verdict>, Answer)> {
+    let mut finder = read(input, terms)?;
+    let verdict = finder.verdict.take();
+    if finder.has_events {
+        finder.last = Last::Event;
+    }
+    Ok((verdict, finder.answer()))
+}
+
+fn read(input: impl Read, terms: Terms) -> io::Result<Finder> {
     let mut lines = Lines::new(input).limit(terms.limit);
     let mut finder = Finder::new(terms);
     while let Some(line) = lines.next()? {
@@ -129,14 +148,17 @@ pub(crate) fn in_stream(input: impl Read, terms: Terms) -> io::Result<Answer> {
             }
         }
     }
-    Ok(finder.answer())
+    Ok(finder)
 }
 
 /// Takes lines in their order; the last that tells what they are decides.
 struct Finder {
     terms: Terms,
     stream: Stream,
+    has_events: bool,
     last: Last,
+    /// Of the summary that is the last line so far.
+    verdict: Option<Verdict>,
     /// The text since the beginning, or since the delimiter, while that may be
     /// the answer; `None` when it is too long.
     held: Option<Vec<u8>>,
@@ -154,7 +176,9 @@ impl Finder {
         Self {
             terms,
             stream: Stream::default(),
+            has_events: false,
             last: Last::Nothing,
+            verdict: None,
             held: (terms.form != Form::Report).then(Vec::new),
         }
     }
@@ -187,13 +211,19 @@ impl Finder {
         if self.terms.form == Form::Text {
             return false;
         }
-        self.held = match class(line, self.terms.form) {
+        let class = class(line, self.terms.form);
+        self.has_events |= matches!(class, Class::Passed | Class::Event(_));
+        if !matches!(class, Class::Noise) {
+            self.verdict = None;
+        }
+        self.held = match class {
             Class::Noise => return false,
             Class::Delimiter => {
                 self.last = Last::Delimiter;
                 Some(Vec::new())
             }
             Class::Summary(summary) => {
+                self.verdict = Verdict::of(summary);
                 self.last = Last::Summary(Box::new(Answer::of_summary(summary)));
                 None
             }

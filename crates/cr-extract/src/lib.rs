@@ -9,7 +9,6 @@ mod backwards;
 mod find;
 mod line;
 mod rules;
-mod schema;
 mod stream;
 
 use std::io::Write;
@@ -17,12 +16,12 @@ use std::path::Path;
 
 use anyhow::anyhow;
 use cr_io::{Exit, Input, Out, exit_of, inputs, message, read_failure};
+use cr_schema::Schema;
 
 pub use args::{Args, Form};
 
 use answer::{Answer, Lack};
 use find::Terms;
-use schema::Schema;
 
 /// Prints the answer of each input to `out`; notes go to `notes`.
 pub fn run(args: &Args, out: impl Write, notes: impl Write) -> anyhow::Result<Exit> {
@@ -36,6 +35,11 @@ pub fn run(args: &Args, out: impl Write, notes: impl Write) -> anyhow::Result<Ex
         out: Out::new(out),
         notes,
     };
+    if args.verdict {
+        let exit = extract.verdict(&sources)?;
+        extract.out.flush()?;
+        return Ok(exit);
+    }
     let mut exit = Exit::Ok;
     for input in &sources {
         match extract.input(input) {
@@ -94,11 +98,37 @@ impl<W: Write, N: Write> Extract<'_, W, N> {
         })
     }
 
-    fn find(&self, input: &Input) -> anyhow::Result<Answer> {
-        let terms = Terms {
+    /// Prints the answer of the one input if its run went well; returns the
+    /// verdict.
+    fn verdict(&mut self, inputs: &[Input]) -> anyhow::Result<Exit> {
+        let [input] = inputs else {
+            return Err(anyhow!("--verdict is for one input").context(Exit::Usage));
+        };
+        let mut opened = input.open()?;
+        let found = find::with_verdict(&mut opened, self.terms()).map_err(read_failure)?;
+        let (Some(verdict), answer) = found else {
+            return Err(anyhow!("no summary at the end").context(Exit::Data));
+        };
+        if verdict.code != 0 {
+            return Err(anyhow!(verdict.words).context(Exit::Code(verdict.code)));
+        }
+        match self.text(input.name(), answer) {
+            // Nothing was asked, or nothing was there to say.
+            Err(err) if exit_of(&err) == Exit::No => self.note(&message(&err)),
+            printed => printed?,
+        }
+        Ok(Exit::Ok)
+    }
+
+    fn terms(&self) -> Terms {
+        Terms {
             form: self.args.from,
             limit: self.args.max_line,
-        };
+        }
+    }
+
+    fn find(&self, input: &Input) -> anyhow::Result<Answer> {
+        let terms = self.terms();
         let mut opened = input.open()?;
         if let Some(file) = opened.file() {
             let found = find::in_file(file, terms).map_err(read_failure)?;

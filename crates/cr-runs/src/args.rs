@@ -55,9 +55,6 @@ pub(crate) enum Command {
     Prune(PruneArgs),
     /// Print every setting of claude-runner with its source
     Config,
-    /// Print the answer in a summary
-    #[command(hide = true)]
-    Answer,
 }
 
 /// One run.

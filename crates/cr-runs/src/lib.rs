@@ -1,7 +1,6 @@
 //! The runs of this machine, by the directories that they leave; and the first
 //! half of `claude-runner`, which makes one.
 
-mod answer;
 mod args;
 mod begin;
 mod config;
@@ -41,7 +40,6 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         Command::Path(which) => path(which, out),
         Command::Prune(args) => prune(args, out),
         Command::Config => Config::load()?.print(out),
-        Command::Answer => answer::answer(io::stdin().lock(), out),
     }
 }
 

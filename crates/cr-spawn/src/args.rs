@@ -123,7 +123,8 @@ pub struct Args {
     #[arg(long, conflicts_with = "permission_mode")]
     pub dangerously_skip_permissions: bool,
 
-    /// Ask for an answer of this shape
+    /// Ask for an answer of this shape: a file with a JSON Schema, or the schema
+    /// itself, which begins with `{`
     #[arg(long, value_name = "SCHEMA")]
     pub json_schema: Option<String>,
 

@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use cr_io::Exit;
 use cr_run::RunDir;
 
@@ -90,11 +90,11 @@ impl Plan {
             permission_mode: permission_mode(args),
             depth: depth()?,
         };
-        plan.fill(args);
+        plan.fill(args, schema(args)?);
         Ok(plan)
     }
 
-    fn fill(&mut self, args: &Args) {
+    fn fill(&mut self, args: &Args, schema: Option<String>) {
         for flag in ["-p", "--output-format=stream-json", "--verbose"] {
             self.argv.push(flag.into());
         }
@@ -109,7 +109,7 @@ impl Plan {
             ("--max-turns", turns),
             ("--max-budget-usd", budget),
             ("--permission-mode", self.permission_mode.clone()),
-            ("--json-schema", args.json_schema.clone()),
+            ("--json-schema", schema),
         ];
         for (flag, value) in values {
             if let Some(value) = value {
@@ -203,6 +203,25 @@ impl Plan {
         }
         changes
     }
+}
+
+/// The schema that was asked for, as text: the agent takes no file.
+fn schema(args: &Args) -> anyhow::Result<Option<String>> {
+    let Some(given) = &args.json_schema else {
+        return Ok(None);
+    };
+    let text = if given.trim_start().starts_with('{') {
+        cr_schema::check(given, Path::new("--json-schema"))?;
+        given.clone()
+    } else {
+        cr_schema::text(Path::new(given)).context("--json-schema")?
+    };
+    let text = cr_json::compact(text.trim());
+    if text.len() > LONGEST - 100 {
+        let text = "--json-schema: the schema is too long for an argument";
+        return Err(anyhow!(text).context(Exit::Usage));
+    }
+    Ok(Some(text))
 }
 
 fn permission_mode(args: &Args) -> Option<String> {

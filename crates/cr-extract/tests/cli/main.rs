@@ -13,3 +13,4 @@ mod manners;
 mod recordings;
 mod schema;
 mod tool;
+mod verdict;

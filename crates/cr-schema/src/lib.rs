@@ -1,0 +1,154 @@
+//! A JSON Schema, and what an answer lacks to satisfy it.
+//!
+//! What a schema refers to may be in other files, but is never fetched.
+
+use std::fmt;
+use std::fs::File;
+use std::path::Path;
+
+use anyhow::{Context, anyhow};
+use boon::{CompileError, Compiler, ErrorKind, SchemaIndex, Schemas, ValidationError};
+use cr_io::Exit;
+use serde_json::Value;
+
+/// A schema, ready to use.
+pub struct Schema {
+    schemas: Schemas,
+    index: SchemaIndex,
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Schema").finish_non_exhaustive()
+    }
+}
+
+impl Schema {
+    /// Reads the schema in `path`.
+    pub fn read(path: &Path) -> anyhow::Result<Self> {
+        let schema = parsed(&text_of(path)?, path)?;
+        let failed = |err| refused(&err, path);
+        compiled(path, schema)?.map_err(failed)
+    }
+
+    /// Checks `json`; an error says what is wrong first.
+    pub fn check(&self, json: &str) -> Result<(), String> {
+        let value: Value = serde_json::from_str(json).map_err(|err| err.to_string())?;
+        let checked = self.schemas.validate(&value, self.index);
+        checked.map_err(|err| first(&err))
+    }
+}
+
+/// The text of the schema in `path`, if it is one, as far as can be told: a
+/// reader of another make may know more kinds of references, or of patterns.
+pub fn text(path: &Path) -> anyhow::Result<String> {
+    let text = text_of(path)?;
+    check(&text, path)?;
+    Ok(text)
+}
+
+/// Says what is wrong with the schema `text`, which came from `name`.
+pub fn check(text: &str, name: &Path) -> anyhow::Result<()> {
+    let schema = parsed(text, name)?;
+    if !schema.is_object() {
+        return Err(anyhow!("not a schema: expected an object"))
+            .with_context(|| shown(name))
+            .context(Exit::Config);
+    }
+    match compiled(name, schema)? {
+        Err(err) if is_certain(&err) => Err(refused(&err, name)),
+        _ => Ok(()),
+    }
+}
+
+/// Whether no reader would take the schema.
+fn is_certain(err: &CompileError) -> bool {
+    use CompileError as E;
+    !matches!(
+        err,
+        E::ValidationError { src, .. } if is_pattern(src)
+    ) && !matches!(
+        err,
+        E::LoadUrlError { .. }
+            | E::UnsupportedUrlScheme { .. }
+            | E::UnsupportedDraft { .. }
+            | E::UnsupportedVocabulary { .. }
+            | E::InvalidRegex { .. }
+            | E::Bug(_)
+    )
+}
+
+/// Whether a pattern is all that is wrong: of these there are more than we know.
+fn is_pattern(err: &ValidationError<'_, '_>) -> bool {
+    if err.causes.is_empty() {
+        return matches!(err.kind, ErrorKind::Format { .. });
+    }
+    err.causes.iter().all(is_pattern)
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn text_of(path: &Path) -> anyhow::Result<String> {
+    let name = || shown(path);
+    let file = File::open(path).with_context(name).context(Exit::NoInput)?;
+    std::io::read_to_string(file)
+        .with_context(name)
+        .context(Exit::Io)
+}
+
+fn parsed(text: &str, path: &Path) -> anyhow::Result<Value> {
+    serde_json::from_str(text)
+        .with_context(|| shown(path))
+        .context(Exit::Config)
+}
+
+/// The schema, or why there is none.
+fn compiled(path: &Path, schema: Value) -> anyhow::Result<Result<Schema, CompileError>> {
+    let place = std::path::absolute(path)
+        .with_context(|| shown(path))
+        .context(Exit::NoInput)?;
+    let place = url(&place);
+    let mut schemas = Schemas::new();
+    let mut compiler = Compiler::new();
+    let compiled = compiler.add_resource(&place, schema);
+    let compiled = compiled.and_then(|()| compiler.compile(&place, &mut schemas));
+    Ok(compiled.map(|index| Schema { schemas, index }))
+}
+
+/// The first violation that has no cause of its own, with its place.
+fn first(err: &ValidationError<'_, '_>) -> String {
+    if let Some(cause) = err.causes.first() {
+        return first(cause);
+    }
+    let place = err.instance_location.to_string();
+    let place = if place.is_empty() { "/" } else { &place };
+    one_line(&format!("{place}: {}", err.kind))
+}
+
+/// The address of a file: a `#` or `%` in its name means nothing.
+fn url(path: &Path) -> String {
+    let mut url = "file://".to_owned();
+    for &byte in path.as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte) {
+            url.push(char::from(byte));
+        } else {
+            url += &format!("%{byte:02X}");
+        }
+    }
+    url
+}
+
+/// Why a schema is none. The alternate form gives the cause.
+fn refused(err: &CompileError, path: &Path) -> anyhow::Error {
+    let text = match err {
+        CompileError::ValidationError { src, .. } => format!("not a schema: {}", first(src)),
+        _ => one_line(&format!("{err:#}")),
+    };
+    anyhow!(text).context(shown(path)).context(Exit::Config)
+}
+
+fn one_line(text: &str) -> String {
+    cr_io::sanitized(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
