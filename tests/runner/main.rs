@@ -11,6 +11,7 @@ mod config;
 mod detach;
 mod faults;
 mod output;
+mod program;
 mod retry;
 mod runs;
 mod signals;

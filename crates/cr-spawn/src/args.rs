@@ -172,6 +172,11 @@ pub struct Args {
     #[arg(long)]
     pub no_record: bool,
 
+    /// Keep the stream in this file, too, every line of it, whatever becomes of
+    /// the run
+    #[arg(long, value_name = "FILE")]
+    pub output_file: Option<PathBuf>,
+
     /// A name for the run
     #[arg(long)]
     pub name: Option<String>,

@@ -49,6 +49,7 @@ pub(crate) fn facts(front: &Front<'_>, run_id: &str) -> record::Exit {
         unkillable: front.swept.unkillable.iter().take(MOST).cloned().collect(),
         children_kept: front.args.keep_children && !front.swept.leaked.is_empty(),
         recorded: front.out.is_recorded(),
+        output_file: front.out.copy(),
         run_id: run_id.to_owned(),
     }
 }
@@ -91,6 +92,10 @@ pub(crate) fn finish(mut front: Front<'_>, exit: &record::Exit) -> Exit {
         note(&format!("write standard output: {text}"));
     } else if let Some(text) = cause.as_ref().and_then(Cause::error) {
         note(&text);
+    }
+    let failed = out.copy().and_then(|copy| Some((copy.path, copy.error?)));
+    if let Some((path, why)) = failed {
+        note(&format!("--output-file: {path}: {why}; it is not whole"));
     }
     code
 }

@@ -9,6 +9,7 @@ mod activity;
 mod args;
 mod cause;
 mod clocks;
+mod copy;
 mod end;
 mod feed;
 mod front;

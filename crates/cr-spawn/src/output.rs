@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 
+use crate::copy::{Copy, Kept};
 use crate::wait::polled;
 
 /// More than this is not collected.
@@ -24,6 +25,9 @@ const FULL: usize = 1 << 20;
 /// How long the record may lag behind: to wake a thread for every line would
 /// slow down the lines.
 const LAG: Duration = Duration::from_millis(5);
+
+/// How long the end waits to learn what became of the user's own file.
+const SETTLING: Duration = Duration::from_secs(1);
 
 /// So much fits into a pipe that says it can be written to.
 const ATOMIC: usize = 4096;
@@ -72,12 +76,14 @@ struct State {
     is_awaited: bool,
     fate: Fate,
     is_recorded: bool,
+    /// The user's own file is written, or was until this went wrong.
+    copy: Option<Kept>,
 }
 
 impl Output {
-    /// Starts the writer. `record` gets the same bytes; that it fails is noted
-    /// and stops nothing.
-    pub(crate) fn start(record: Option<File>) -> io::Result<Self> {
+    /// Starts the writer. `record` and `copy` get the same bytes; that one of
+    /// them fails is noted and stops nothing.
+    pub(crate) fn start(record: Option<File>, copy: Option<Copy>) -> io::Result<Self> {
         let (woken, wake) = UnixStream::pair()?;
         woken.set_nonblocking(true)?;
         wake.set_nonblocking(true)?;
@@ -90,6 +96,10 @@ impl Output {
                 is_awaited: false,
                 fate: Fate::Open,
                 is_recorded: record.is_some(),
+                copy: copy.as_ref().map(|copy| Kept {
+                    path: copy.path().display().to_string(),
+                    error: None,
+                }),
             }),
             changed: Condvar::new(),
         });
@@ -97,6 +107,7 @@ impl Output {
             shared: Arc::clone(&shared),
             wake,
             record,
+            copy,
         };
         let stdout = File::from(io::stdout().as_fd().try_clone_to_owned()?);
         let theirs = stdout.try_clone()?;
@@ -131,7 +142,7 @@ impl Output {
         }
         self.last = Instant::now();
         let mut state = self.shared.lock();
-        if state.is_recorded {
+        if state.is_kept() {
             state.unrecorded.extend_from_slice(&self.batch);
         }
         if state.is_idle() && self.is_direct && self.fits() {
@@ -203,6 +214,29 @@ impl Output {
         self.shared.lock().is_recorded
     }
 
+    /// Lets the writer catch up with the user's own file, if there is one, so
+    /// that what became of it can be told; not for ever, since it may wait for
+    /// the reader of standard output.
+    pub(crate) fn settle(&mut self) {
+        self.flush();
+        let state = self.shared.lock();
+        if state.copy.is_none() {
+            return;
+        }
+        self.shared.changed.notify_all();
+        let busy = |state: &mut State| state.is_recording || !state.unrecorded.is_empty();
+        drop(
+            self.shared
+                .changed
+                .wait_timeout_while(state, SETTLING, busy),
+        );
+    }
+
+    /// What became of the user's own file, if there is one.
+    pub(crate) fn copy(&self) -> Option<Kept> {
+        self.shared.lock().copy.clone()
+    }
+
     /// Forgets that something changed; polling then waits for the next time.
     pub(crate) fn acknowledge(&self) {
         let mut bytes = [0; 64];
@@ -238,9 +272,16 @@ struct Writer {
     shared: Arc<Shared>,
     wake: UnixStream,
     record: Option<File>,
+    copy: Option<Copy>,
 }
 
 impl State {
+    /// Whether anything but standard output gets the lines.
+    fn is_kept(&self) -> bool {
+        let is_copied = |copy: &Kept| copy.error.is_none();
+        self.is_recorded || self.copy.as_ref().is_some_and(is_copied)
+    }
+
     /// Whether nothing is on its way to standard output.
     fn is_idle(&self) -> bool {
         !self.is_writing && self.waiting.is_empty() && self.fate == Fate::Open
@@ -275,6 +316,14 @@ impl Writer {
                 self.record = None;
                 self.shared.lock().is_recorded = false;
             }
+            if let Some(copy) = &mut self.copy
+                && let Err(err) = copy.write_all(&unrecorded)
+            {
+                self.copy = None;
+                if let Some(kept) = &mut self.shared.lock().copy {
+                    kept.error = Some(err.to_string());
+                }
+            }
             if fate == Fate::Open
                 && let Err(err) = stdout.write_all(&bytes)
             {
@@ -292,7 +341,7 @@ impl Writer {
         let mut state = self.shared.lock();
         state.is_writing = false;
         state.is_recording = false;
-        if state.is_done() {
+        if state.unrecorded.is_empty() {
             self.shared.changed.notify_all();
         }
         if std::mem::take(&mut state.is_awaited) || state.fate != Fate::Open {

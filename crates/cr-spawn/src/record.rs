@@ -10,6 +10,7 @@ use cr_io::Redactor;
 use cr_proc::{Process, Swept};
 use serde::Serialize;
 
+use crate::copy::Kept;
 use crate::wire::End;
 
 /// The most processes that are listed.
@@ -183,6 +184,8 @@ pub(crate) struct Exit {
     pub(crate) unkillable: Vec<Process>,
     pub(crate) children_kept: bool,
     pub(crate) recorded: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) output_file: Option<Kept>,
     #[serde(skip)]
     pub(crate) run_id: String,
 }

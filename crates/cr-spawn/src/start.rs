@@ -12,6 +12,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::args::Args;
 use crate::cause::{self, Cause};
+use crate::copy::{self, Copy};
 use crate::feed::Feed;
 use crate::front::{Front, Parts};
 use crate::guard::Guard;
@@ -34,6 +35,8 @@ struct Run<'a> {
     redactor: Redactor,
     dir: Option<RunDir>,
     lock: Option<Lock>,
+    /// The user's own file.
+    copy: Option<Copy>,
     cwd: PathBuf,
     prompt: Vec<u8>,
     prompt_bytes: usize,
@@ -44,6 +47,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let plan = Plan::new(args)?;
     cr_sys::keep_descriptors().context(Exit::Tool)?;
     let prompt = prompt(args)?;
+    let copy = args.output_file.as_deref().map(Copy::create).transpose()?;
     let state = State::from_env();
     let id = run_id()?;
     let dir = place(args, state.as_ref(), &id)?;
@@ -59,6 +63,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         redactor: Redactor::from_env(),
         dir,
         lock,
+        copy,
         cwd: plan::cwd(args),
         prompt_bytes: prompt.len(),
         prompt,
@@ -87,6 +92,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 pub(crate) fn check(args: &Args) -> anyhow::Result<()> {
     let mut plan = Plan::new(args)?;
     run_id()?;
+    if let Some(path) = &args.output_file {
+        copy::check(path)?;
+    }
     if let Ok(path) = program::find(Path::new(&plan.name)) {
         let state = State::from_env().filter(|_| !args.no_record);
         plan.complete(args, &program::version(&path, state.as_ref()), None)?;
@@ -139,6 +147,11 @@ impl Run<'_> {
             let _ = stream.map(|mut stream| stream.write_all(&lines));
             let _ = dir.write_once("exit.json", &last);
         }
+        if let Some(path) = &self.args.output_file
+            && let Err(err) = copy::write(path, &lines)
+        {
+            note(&message(&err));
+        }
         let mut out = Out::new(io::stdout());
         out.part(&lines)?;
         out.flush()?;
@@ -146,12 +159,12 @@ impl Run<'_> {
         Err(anyhow!(text).context(code))
     }
 
-    fn output(&self) -> anyhow::Result<Output> {
+    fn output(&mut self) -> anyhow::Result<Output> {
         let record = self
             .dir
             .as_ref()
             .and_then(|dir| dir.create_file("stream.ndjson").ok());
-        Output::start(record)
+        Output::start(record, self.copy.take())
             .context("start a thread")
             .context(Exit::Tool)
     }
@@ -225,6 +238,7 @@ impl Run<'_> {
         let line = self.start_line(path, version, Some(guardian), agent);
         front.out.line(&line);
         front.run();
+        front.out.settle();
         let exit = crate::end::facts(&front, self.id.as_str());
         crate::end::finish(front, &exit)
     }

@@ -145,6 +145,8 @@ fn identity(summary: &mut Summary, gather: &Gather, terms: &Terms) {
     let stream = run_dir.map(|dir| format!("{dir}/stream.ndjson"));
     summary.transcript = terms.masked(stream.as_deref());
     summary.recorded = ours.recorded;
+    let file = ours.output_file.as_deref();
+    summary.output_file = file.and_then(|file| terms.value(file));
 }
 
 fn ending(summary: &mut Summary, gather: &Gather, terms: &Terms) {

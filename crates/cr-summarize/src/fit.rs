@@ -108,6 +108,11 @@ impl Fit {
     }
 
     fn values(&mut self, summary: &mut Summary) {
+        let file = summary.output_file.as_ref();
+        if file.is_some_and(|file| file.get().len() > self.limits.word) {
+            summary.output_file = None;
+            self.note("output_file");
+        }
         self.value("json", &mut summary.json);
         self.value("structured_output", &mut summary.structured_output);
         if let Some(limit) = &mut summary.limit {

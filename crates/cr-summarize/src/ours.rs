@@ -22,6 +22,8 @@ pub(crate) struct Ours {
     pub(crate) unsaved: bool,
     /// Whether the run left files in its directory.
     pub(crate) recorded: Option<bool>,
+    /// The file that the stream was to be kept in, and whether it was.
+    pub(crate) output_file: Option<Vec<u8>>,
     pub(crate) exit: Option<Ended>,
     pub(crate) git: Option<Git>,
     /// The clock that ran out last, and what it found the agent doing.
@@ -186,6 +188,8 @@ impl Ours {
             return;
         }
         self.recorded = line.get("recorded").and_then(Raw::bool);
+        let file = line.get("output_file").map(|file| file.bytes().to_vec());
+        self.output_file = file;
         let number = |key| line.get(key).and_then(whole);
         let flag = |key| line.get(key).and_then(Raw::bool) == Some(true);
         let leaked = line.get("leaked").map(Raw::items).unwrap_or_default();

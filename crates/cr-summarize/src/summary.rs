@@ -49,6 +49,8 @@ pub(crate) struct Summary {
     pub(crate) run_dir: Option<String>,
     pub(crate) transcript: Option<String>,
     pub(crate) recorded: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) output_file: Option<Box<RawValue>>,
     pub(crate) subtype: Option<String>,
     pub(crate) terminal_reason: Option<String>,
     pub(crate) reason: Option<String>,
