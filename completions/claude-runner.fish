@@ -1,6 +1,6 @@
 complete -c claude-runner -l output -d 'What standard output is for; all but `report` leave progress to standard error' -r -f -a "report\t'Progress, a line `---CLAUDE-RUNNER-RESULT---`, the summary'
 summary\t'The summary'
-answer\t'The agent\'s answer'
+answer\t'The answer, or nothing: what --json-schema asked for, else the final text'
 stream\t'The stream'"
 complete -c claude-runner -l limit -d 'After so many bytes of progress show only commits, errors, limits and the end; 0 is no limit [default: 20000, none on a terminal]' -r
 complete -c claude-runner -l retry -d 'Try again so often what can be, with what was learnt; waiting for a limit to reset is not counted' -r
@@ -19,7 +19,7 @@ complete -c claude-runner -l system-prompt-file -d 'A file with text to append t
 complete -c claude-runner -l allowed-tools -d 'Tools that need no permission; may be repeated' -r
 complete -c claude-runner -l disallowed-tools -d 'Tools that the agent does not have; may be repeated' -r
 complete -c claude-runner -l permission-mode -d 'default, acceptEdits, plan, dontAsk, bypassPermissions, …' -r
-complete -c claude-runner -l json-schema -d 'Ask for an answer of this shape' -r
+complete -c claude-runner -l json-schema -d 'Ask for an answer of this shape: a file with a JSON Schema, or the schema itself, which begins with `{`' -r
 complete -c claude-runner -l session-id -d 'The id of the new session' -r
 complete -c claude-runner -l timeout -d 'All of the run' -r
 complete -c claude-runner -l startup-timeout -d 'Until the first line' -r
@@ -30,6 +30,7 @@ complete -c claude-runner -l post-result-grace -d 'From the result to the agent\
 complete -c claude-runner -l grace -d 'From the first signal to SIGKILL' -r
 complete -c claude-runner -l watch-pid -d 'End when this process ends [default: whoever started us]' -r
 complete -c claude-runner -l run-dir -d 'The run\'s directory' -r -F
+complete -c claude-runner -l output-file -d 'Keep the stream in this file, too, every line of it, whatever becomes of the run' -r -F
 complete -c claude-runner -l name -d 'A name for the run' -r
 complete -c claude-runner -l claude -d 'The agent\'s program [default: claude]' -r -F
 complete -c claude-runner -l max-line -d 'Longest line that is passed on, in bytes' -r

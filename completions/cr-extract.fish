@@ -6,6 +6,7 @@ text\t'The answer itself'"
 complete -c cr-extract -l schema -d 'Take only what satisfies the JSON Schema in this file; the first rule that finds such JSON decides' -r -F
 complete -c cr-extract -l max-line -d 'Pass over lines, and refuse texts, longer than this many bytes' -r
 complete -c cr-extract -l text -d 'Print the answer as it is'
+complete -c cr-extract -l verdict -d 'As --text, for an input that ends with its summary: the answer only if the run went well, else why it did not, on standard error. The exit status is the verdict'
 complete -c cr-extract -l first -d 'Print the first JSON that is found, as is done by default'
 complete -c cr-extract -l last -d 'Print the last instead of the first'
 complete -c cr-extract -l all -d 'Print all that the deciding rule finds, one a line'

@@ -16,9 +16,6 @@ _cr__runs() {
             ",$1")
                 cmd="cr__runs"
                 ;;
-            cr__runs,answer)
-                cmd="cr__runs__subcmd__answer"
-                ;;
             cr__runs,config)
                 cmd="cr__runs__subcmd__config"
                 ;;
@@ -45,9 +42,6 @@ _cr__runs() {
                 ;;
             cr__runs,wait)
                 cmd="cr__runs__subcmd__wait"
-                ;;
-            cr__runs__subcmd__help,answer)
-                cmd="cr__runs__subcmd__help__subcmd__answer"
                 ;;
             cr__runs__subcmd__help,config)
                 cmd="cr__runs__subcmd__help__subcmd__config"
@@ -83,22 +77,8 @@ _cr__runs() {
 
     case "${cmd}" in
         cr__runs)
-            opts="-h -V --help --version ls status wait tail stop path prune config answer help"
+            opts="-h -V --help --version ls status wait tail stop path prune config help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        cr__subcmd__runs__subcmd__answer)
-            opts="-h --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -125,22 +105,8 @@ _cr__runs() {
             return 0
             ;;
         cr__subcmd__runs__subcmd__help)
-            opts="ls status wait tail stop path prune config answer help"
+            opts="ls status wait tail stop path prune config help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        cr__subcmd__runs__subcmd__help__subcmd__answer)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

@@ -11,7 +11,7 @@ complete -c cr-spawn -l system-prompt-file -d 'A file with text to append to the
 complete -c cr-spawn -l allowed-tools -d 'Tools that need no permission; may be repeated' -r
 complete -c cr-spawn -l disallowed-tools -d 'Tools that the agent does not have; may be repeated' -r
 complete -c cr-spawn -l permission-mode -d 'default, acceptEdits, plan, dontAsk, bypassPermissions, …' -r
-complete -c cr-spawn -l json-schema -d 'Ask for an answer of this shape' -r
+complete -c cr-spawn -l json-schema -d 'Ask for an answer of this shape: a file with a JSON Schema, or the schema itself, which begins with `{`' -r
 complete -c cr-spawn -l session-id -d 'The id of the new session' -r
 complete -c cr-spawn -l timeout -d 'All of the run' -r
 complete -c cr-spawn -l startup-timeout -d 'Until the first line' -r
@@ -22,6 +22,7 @@ complete -c cr-spawn -l post-result-grace -d 'From the result to the agent\'s ow
 complete -c cr-spawn -l grace -d 'From the first signal to SIGKILL' -r
 complete -c cr-spawn -l watch-pid -d 'End when this process ends [default: whoever started us]' -r
 complete -c cr-spawn -l run-dir -d 'The run\'s directory' -r -F
+complete -c cr-spawn -l output-file -d 'Keep the stream in this file, too, every line of it, whatever becomes of the run' -r -F
 complete -c cr-spawn -l name -d 'A name for the run' -r
 complete -c cr-spawn -l claude -d 'The agent\'s program [default: claude]' -r -F
 complete -c cr-spawn -l max-line -d 'Longest line that is passed on, in bytes' -r

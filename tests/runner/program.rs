@@ -75,6 +75,18 @@ fn every_option_of_a_program_reaches_the_agent() {
 }
 
 #[test]
+fn a_session_after_continue_is_no_prompt() {
+    let case = Case::playing("01-simple");
+    for flag in ["--continue", "-c"] {
+        let done = case.run(&["--json", flag, SESSION]);
+        assert_eq!((done.code(), done.out.as_str()), (Some(2), ""), "{done:?}");
+        assert!(done.err.contains("--continue takes no session"), "{done:?}");
+    }
+    let done = case.run(&["--json", "--continue", "go on"]);
+    assert_eq!(done.code(), Some(0), "{done:?}");
+}
+
+#[test]
 fn every_field_of_a_result_is_in_the_summary_of_a_good_run() {
     let text = "Done.\\n```json\\n{\\\"status\\\":\\\"completed\\\"}\\n```";
     let result = RESULT.replace("\"result\":\"done\"", &format!("\"result\":\"{text}\""));

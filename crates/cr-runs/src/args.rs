@@ -180,6 +180,7 @@ pub(crate) struct PruneArgs {
     name = "claude-runner",
     version,
     after_help = RUNNER,
+    after_long_help = crate::interface::with_interface(RUNNER),
     max_term_width = 100,
     override_usage = "claude-runner [OPTIONS] [PROMPT] [-- CLAUDE_ARGS]\n       claude-runner config"
 )]
@@ -243,7 +244,7 @@ pub enum Output {
     Report,
     /// The summary
     Summary,
-    /// The agent's answer
+    /// The answer, or nothing: what --json-schema asked for, else the final text
     Answer,
     /// The stream
     Stream,
@@ -265,6 +266,7 @@ Examples:
   claude-runner 'fix the failing test and commit' --timeout 30m; echo $?
   claude-runner --model opus --max-budget 5 --json < task.md | jq -r .outcome
   claude-runner --resume 80f8ae6e-b027-4253-8e9c-1ffd717366a1 --prompt 'now the docs'
+  claude-runner --output answer --json-schema bugs.json 'list the bugs' | jq .
   claude-runner --detach --name docs < docs.md; cr-runs wait docs
   claude-runner --retry 2 --max-wait 6h --json < task.md | jq .attempts
 
@@ -284,10 +286,11 @@ Exit status:
   4    a person must answer or permit something
   6    incomplete: there is no result
   66   a file cannot be read
+  74   a file cannot be written
   75   rate limit, overload or network: wait (retry.at), run it again
   76   the context is exhausted
   77   not logged in, or no credit
-  78   a setting or a place is refused
+  78   a setting, a schema or a place is refused
   124  a clock ran out before a result
   125  this tool failed; 126, 127: the agent cannot be run, was not found
   128+n  ended by signal n";

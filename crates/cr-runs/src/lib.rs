@@ -6,6 +6,7 @@ mod begin;
 mod config;
 mod detach;
 mod find;
+mod interface;
 mod ls;
 mod place;
 mod prompt;

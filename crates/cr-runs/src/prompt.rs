@@ -40,6 +40,10 @@ fn text(runner: &Runner) -> anyhow::Result<Vec<u8>> {
         if text.trim_ascii().is_empty() {
             return Err(anyhow!("--prompt is empty").context(Exit::Usage));
         }
+        if spawn.continue_last && is_session(text) {
+            let text = "--continue takes no session; to go on with one, use --resume";
+            return Err(anyhow!(text).context(Exit::Usage));
+        }
         return Ok(text.clone().into_bytes());
     }
     if let Some(path) = &spawn.prompt_file {
@@ -54,6 +58,13 @@ fn text(runner: &Runner) -> anyhow::Result<Vec<u8>> {
     let read = io::stdin().lock().read_to_end(&mut text);
     read.context("standard input").context(Exit::NoInput)?;
     Ok(text)
+}
+
+/// Whether `text` is a session's id and no prompt.
+fn is_session(text: &str) -> bool {
+    let parts = text.trim().split('-').map(str::len);
+    let is_hex = |c: char| c == '-' || c.is_ascii_hexdigit();
+    text.trim().chars().all(is_hex) && parts.eq([8, 4, 4, 4, 12])
 }
 
 /// Whether there is a prompt, or its end, to be read soon.

@@ -23,8 +23,9 @@ Environment:
 Exit status:
   the agent's own, and:
   2    the command line is wrong
-  74   standard output cannot be written
-  78   a place or a setting is refused
+  66   a file cannot be read
+  74   standard output or a file cannot be written
+  78   a place, a setting or a schema is refused
   124  a clock ended the agent before it gave a result
   125  cr-spawn itself failed
   126  the agent's program cannot be run
