@@ -6,6 +6,7 @@
 #![allow(missing_docs, reason = "an integration test is a crate of its own")]
 #![allow(clippy::print_stdout, reason = "shown when a test fails")]
 
+mod answers;
 #[path = "../pipeline/bins.rs"]
 #[expect(dead_code, reason = "shared with the other tests across tools")]
 mod bins;
@@ -13,6 +14,7 @@ mod cli;
 mod ends;
 mod failures;
 mod leftovers;
+mod limits;
 mod place;
 mod prompts;
 mod run;

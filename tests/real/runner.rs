@@ -10,7 +10,7 @@ use crate::place::Place;
 use crate::run::Run;
 
 /// The script beside the tools, as it is installed.
-fn runner<'a>(place: &'a Place, cli: &'a Cli, scenario: &str) -> Run<'a> {
+pub(crate) fn runner<'a>(place: &'a Place, cli: &'a Cli, scenario: &str) -> Run<'a> {
     let dir = place.path("bin");
     if std::fs::create_dir(&dir).is_ok() {
         symlink(
