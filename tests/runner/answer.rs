@@ -123,6 +123,24 @@ fn the_answer_of_an_earlier_turn_is_not_given() {
 }
 
 #[test]
+fn the_answer_of_the_attempt_that_went_well_is_given() {
+    let miss = result(r#""is_error":false,"result":"words""#);
+    let hit = result(r#""is_error":false,"result":"","structured_output":{"a b": 1.0}"#);
+    let agent = format!(
+        "[ -e \"$HOME/tried\" ] || {{ touch \"$HOME/tried\"; echo '{miss}'; exit; }}\necho '{hit}'\n"
+    );
+    let case = Case::new(&[INIT, &agent].concat());
+    fs::write(case.path("repo/s.json"), SCHEMA).expect("written");
+    let ask = ["go", "--output=answer", "--json-schema=s.json"];
+    let done = case.run(&[&ask[..], &["--retry=1"]].concat());
+    assert_eq!(
+        (done.code(), done.out.as_str()),
+        (Some(0), "{\"a b\": 1.0}\n"),
+        "{done:?}"
+    );
+}
+
+#[test]
 fn a_schema_that_is_none_is_refused_before_anything_starts() {
     let case = Case::new(&[INIT, RESULT].concat());
     fs::write(case.path("repo/words.json"), "an object, please").expect("written");

@@ -165,6 +165,27 @@ fn the_output_file_has_every_line_of_the_agent_and_the_end() {
 }
 
 #[test]
+fn with_attempts_the_output_file_has_them_all() {
+    let agent = r#"[ -e "$HOME/tried" ] || { touch "$HOME/tried"; echo no >&2; exit 5; }
+"#;
+    let case = Case::new(&[INIT, agent, RESULT].concat());
+    let done = case.run(&["--json", "go", "--retry=1", "--output-file=out"]);
+    assert_eq!(done.code(), Some(0), "{done:?}");
+    let written = lines(&case, "repo/out");
+    assert_eq!(agents(&written).len(), 3, "{written:#?}");
+    let exits = written.iter().filter(|line| line["subtype"] == "exit");
+    assert_eq!(exits.count(), 1);
+    let file = case.path("repo/out");
+    let file = file.to_str().expect("a path");
+    assert_eq!(summary(&done)["output_file"], json!({"path": file}));
+    let _ = fs::remove_file(case.path("home/tried"));
+    let done = case.run(&["--json", "go", "--retry=1", "--output-file=/dev/full"]);
+    assert_eq!(done.code(), Some(0), "{done:?}");
+    assert!(done.err.contains("/dev/full: No space left"), "{done:?}");
+    assert!(summary(&done)["output_file"]["error"].is_string());
+}
+
+#[test]
 fn the_output_file_of_a_run_that_fails_has_what_there_was() {
     let case = Case::new(&[INIT, "echo out of words >&2; exit 5\n"].concat());
     let done = case.run(&["--json", "go", "--output-file=out", "--no-record"]);

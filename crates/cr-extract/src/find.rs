@@ -49,6 +49,10 @@ pub(crate) fn in_file(mut file: &File, terms: Terms) -> io::Result<Option<Answer
         match class(head_if_long(line, terms), terms.form) {
             Class::Noise => {}
             Class::Passed => drop(stream.get_or_insert_with(Reversed::default)),
+            Class::Attempt => {
+                stream.get_or_insert_with(Reversed::default);
+                break;
+            }
             Class::Event(event) => {
                 let is_enough = stream.get_or_insert_with(Reversed::default).take(&event);
                 if is_enough {
@@ -212,7 +216,7 @@ impl Finder {
             return false;
         }
         let class = class(line, self.terms.form);
-        self.has_events |= matches!(class, Class::Passed | Class::Event(_));
+        self.has_events |= matches!(class, Class::Passed | Class::Attempt | Class::Event(_));
         if !matches!(class, Class::Noise) {
             self.verdict = None;
         }
@@ -228,6 +232,11 @@ impl Finder {
                 None
             }
             Class::Passed => {
+                self.last = Last::Event;
+                None
+            }
+            Class::Attempt => {
+                self.stream = Stream::default();
                 self.last = Last::Event;
                 None
             }
@@ -288,6 +297,7 @@ fn of_documents(parts: &[Vec<u8>], form: Form) -> Option<Answer> {
             Class::Noise | Class::Delimiter => {}
             Class::Summary(raw) => summary = Raw::of(raw.bytes()).map(Answer::of_summary),
             Class::Passed => drop(stream.get_or_insert_with(Stream::default)),
+            Class::Attempt => stream = Some(Stream::default()),
             Class::Event(event) => stream.get_or_insert_with(Stream::default).take(&event),
         }
     }

@@ -92,6 +92,12 @@ fn every_cut_of_a_small_stream_gives_the_same_answer_from_both_ends() {
         {\"type\":\"assistant\",\"message\":{\"id\":\"a\",\"content\":[{\"type\":\"text\",\"text\":\"y\"}]}}\n\
         {\"type\":\"result\",\"subtype\":\"success\",\"result\":\"two\"}\n\
         {\"type\":\"result\",\"subtype\":\"error_during_execution\",\"num_turns\":0}\n";
+    let attempt = "{\"type\":\"cr\",\"subtype\":\"task\",\"state\":\"running\"}\n";
+    let tries = format!("{stream}{attempt}{stream}{attempt}noise\n");
+    for to in 0..=tries.len() {
+        both(&tries.as_bytes()[..to], &format!("..{to}"));
+    }
+    assert_eq!(both(tries.as_bytes(), "three attempts").text, None);
     let all = format!("{stream}{report}{stream}---CLAUDE-RUNNER-RESULT---\n{{\"a\":1}}\n{report}");
     for from in [0, stream.len(), stream.len() + report.len()] {
         for to in from..=all.len() {

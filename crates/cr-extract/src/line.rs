@@ -19,6 +19,8 @@ pub(crate) enum Class<'a> {
     Summary(Raw<'a>),
     /// An event that holds no answer.
     Passed,
+    /// Another attempt begins: what came before is no answer any more.
+    Attempt,
     /// An event that may.
     Event(Box<Event<'a>>),
 }
@@ -40,14 +42,20 @@ pub(crate) fn class(line: &[u8], form: Form) -> Class<'_> {
         Class::Noise => true,
         Class::Delimiter => matches!(form, Form::Auto | Form::Report),
         Class::Summary(_) => matches!(form, Form::Auto | Form::Summary),
-        Class::Passed | Class::Event(_) => matches!(form, Form::Auto | Form::Stream),
+        Class::Passed | Class::Attempt | Class::Event(_) => {
+            matches!(form, Form::Auto | Form::Stream)
+        }
     };
     if counts { class } else { Class::Noise }
 }
 
 fn class_of(line: &[u8]) -> Class<'_> {
     if is_passed(line) {
-        return Class::Passed;
+        return if begins_attempt(line) {
+            Class::Attempt
+        } else {
+            Class::Passed
+        };
     }
     if line.trim_ascii_end() == DELIMITER {
         return Class::Delimiter;
@@ -76,6 +84,12 @@ fn class_of(line: &[u8]) -> Class<'_> {
         Kind::Result | Kind::Assistant => Class::Event(Box::new(event)),
         _ => Class::Passed,
     }
+}
+
+/// Whether an attempt begins: when it ends, the line has an outcome.
+fn begins_attempt(line: &[u8]) -> bool {
+    line.starts_with(br#"{"type":"cr","subtype":"task","#)
+        && Event::parse(line).is_ok_and(|event| event.line.get("outcome").is_none())
 }
 
 /// The line, if it is a summary: it has a verdict, an answer's place, and the

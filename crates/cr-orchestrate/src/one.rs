@@ -11,6 +11,7 @@ use anyhow::{Context, anyhow};
 use clap::Parser;
 use cr_io::Exit;
 use cr_run::RunDir;
+use cr_spawn::Kept;
 use cr_verdict::Outcome;
 use serde::Serialize;
 use serde_json::json;
@@ -22,6 +23,9 @@ use crate::place::{Place, Run, Settings};
 use crate::stream::Stream;
 use crate::task::Task;
 use crate::watch::Watch;
+
+/// The option that names a file for the stream.
+const OUTPUT_FILE: &str = "--output-file=";
 
 /// What the task is called.
 const ID: &str = "run";
@@ -52,7 +56,7 @@ pub(crate) fn run(args: &OneArgs) -> anyhow::Result<Exit> {
     let mut log = Log::open(place.dir.path(), &run.id)?;
     // The lines go to the stream, and whoever reads that tells a person.
     log.silence(true, true);
-    let mut stream = Stream::new(&place.dir)?;
+    let mut stream = Stream::new(&place.dir, output_file(&run).as_deref())?;
     stream.lines(&log.run(&RunLine {
         state: "started",
         reason: "with attempts of its own",
@@ -142,7 +146,13 @@ fn absolute(word: &str) -> String {
         word.strip_prefix(name)
             .filter(|file| Path::new(file).is_file())
     };
-    for name in ["--system-prompt-file=", "--json-schema=", "--claude="] {
+    let names = [
+        "--system-prompt-file=",
+        "--json-schema=",
+        "--claude=",
+        OUTPUT_FILE,
+    ];
+    for name in names {
         if let Some(Ok(path)) = file(name).map(std::path::absolute) {
             return format!("{name}{}", path.display());
         }
@@ -150,11 +160,30 @@ fn absolute(word: &str) -> String {
     word.to_owned()
 }
 
+/// The file that the stream of all attempts is kept in, too.
+fn output_file(run: &Run) -> Option<PathBuf> {
+    let mut words = run.settings.words.iter().flatten();
+    words.find_map(|word| word.strip_prefix(OUTPUT_FILE).map(PathBuf::from))
+}
+
+/// `line`, which is the last, with what became of that file.
+pub(crate) fn with_output_file(mut line: Vec<u8>, kept: Option<&Kept>) -> Vec<u8> {
+    if let (Some(kept), Some(open)) = (kept, line.strip_suffix(b"}\n")) {
+        line.truncate(open.len());
+        line.extend(b",\"output_file\":");
+        line.extend(serde_json::to_vec(kept).unwrap_or_default());
+        line.extend(b"}\n");
+    }
+    line
+}
+
 /// The options of attempt `number`, of those that were given: which session it
 /// begins with may be another matter by then.
 pub(crate) fn words(words: &[String], number: u32, resume: bool, is_handoff: bool) -> Vec<String> {
     let is_wanted = |word: &&String| match word.split('=').next().unwrap_or_default() {
         "--session-id" => number == 1,
+        // That is for all attempts together.
+        "--output-file" => false,
         "--resume" | "--continue" | "--fork-session" => !resume && !is_handoff,
         _ => true,
     };

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use cr_run::RunDir;
+use cr_spawn::{Copy, Kept};
 use rustix::event::PollFlags;
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 
@@ -32,6 +33,9 @@ const EXIT: &[u8] = br#"{"type":"cr","subtype":"exit","#;
 pub(crate) struct Stream {
     /// The same in the run's directory; none if it cannot be written.
     record: Option<File>,
+    /// The same in a file of the user's choice, and what became of that.
+    copy: Option<Copy>,
+    kept: Option<Kept>,
     pending: VecDeque<u8>,
     source: Option<Source>,
     notices: OwnedFd,
@@ -53,10 +57,13 @@ struct Source {
 }
 
 impl Stream {
-    /// Begins one that is recorded in `dir`.
-    pub(crate) fn new(dir: &RunDir) -> anyhow::Result<Self> {
+    /// Begins one that is recorded in `dir`, and in `file` if there is one.
+    pub(crate) fn new(dir: &RunDir, file: Option<&Path>) -> anyhow::Result<Self> {
+        let copy = file.map(Copy::create).transpose()?;
         Ok(Self {
             record: Some(dir.create_file("stream.ndjson")?),
+            kept: copy.as_ref().map(Copy::kept),
+            copy,
             pending: VecDeque::new(),
             source: None,
             notices: inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?,
@@ -72,12 +79,25 @@ impl Stream {
             // What cannot be recorded stops no run.
             self.record = record.write_all(bytes).is_ok().then_some(record);
         }
+        if let Some(copy) = &mut self.copy
+            && let Err(err) = copy.write_all(bytes)
+        {
+            self.copy = None;
+            if let Some(kept) = &mut self.kept {
+                kept.error = Some(err.to_string());
+            }
+        }
         if self.pending.is_empty() {
             self.moved = Instant::now();
         }
         if !self.is_left {
             self.pending.extend(bytes);
         }
+    }
+
+    /// The file of the user's choice, if there is one.
+    pub(crate) fn kept(&self) -> Option<&Kept> {
+        self.kept.as_ref()
     }
 
     /// Follows the attempt in `path` from now on.

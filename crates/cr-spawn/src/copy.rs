@@ -11,23 +11,33 @@ use serde::Serialize;
 
 /// A file that gets every line of the stream.
 #[derive(Debug)]
-pub(crate) struct Copy {
+pub struct Copy {
     path: PathBuf,
     file: File,
 }
 
 /// What `cr/exit` says of it.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Kept {
-    pub(crate) path: String,
+pub struct Kept {
+    /// Where it is.
+    pub path: String,
     /// Why it is not whole.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) error: Option<String>,
+    pub error: Option<String>,
+}
+
+impl Kept {
+    /// What a person should know: why it is not whole.
+    pub fn trouble(&self) -> Option<String> {
+        let Self { path, error } = self;
+        let error = error.as_ref()?;
+        Some(format!("--output-file: {path}: {error}; it is not whole"))
+    }
 }
 
 impl Copy {
     /// Opens `path` for a new stream: what it held is gone.
-    pub(crate) fn create(path: &Path) -> anyhow::Result<Self> {
+    pub fn create(path: &Path) -> anyhow::Result<Self> {
         let file = open(path)?;
         let emptied = if file.metadata().is_ok_and(|meta| meta.is_file()) {
             file.set_len(0)
@@ -41,8 +51,12 @@ impl Copy {
         })
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    /// What is to be said of it as long as nothing goes wrong.
+    pub fn kept(&self) -> Kept {
+        Kept {
+            path: self.path.display().to_string(),
+            error: None,
+        }
     }
 }
 

@@ -93,9 +93,8 @@ pub(crate) fn finish(mut front: Front<'_>, exit: &record::Exit) -> Exit {
     } else if let Some(text) = cause.as_ref().and_then(Cause::error) {
         note(&text);
     }
-    let failed = out.copy().and_then(|copy| Some((copy.path, copy.error?)));
-    if let Some((path, why)) = failed {
-        note(&format!("--output-file: {path}: {why}; it is not whole"));
+    if let Some(text) = out.copy().and_then(|copy| copy.trouble()) {
+        note(&text);
     }
     code
 }

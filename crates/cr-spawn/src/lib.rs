@@ -31,6 +31,7 @@ mod wait;
 mod wire;
 
 pub use args::{Args, Clocks};
+pub use copy::{Copy, Kept};
 pub use guardian::guard;
 
 use cr_io::Exit;

@@ -96,10 +96,7 @@ impl Output {
                 is_awaited: false,
                 fate: Fate::Open,
                 is_recorded: record.is_some(),
-                copy: copy.as_ref().map(|copy| Kept {
-                    path: copy.path().display().to_string(),
-                    error: None,
-                }),
+                copy: copy.as_ref().map(Copy::kept),
             }),
             changed: Condvar::new(),
         });

@@ -73,7 +73,6 @@ impl Turns {
     /// Forgets the result that decided so far.
     pub(crate) fn begin_again(&mut self) {
         self.last = None;
-        self.structured = None;
         self.is_open = false;
     }
 

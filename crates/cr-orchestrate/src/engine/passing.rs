@@ -1,14 +1,18 @@
 //! The engine and the stream that it passes on, if it does.
 
+use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::time::Duration;
 
+use anyhow::anyhow;
+use cr_spawn::Kept;
 use rustix::event::PollFlags;
 use signal_hook::consts::SIGPIPE;
 
 use super::{Engine, GLANCE, Known};
 use crate::one;
+use crate::stream::Stream;
 use crate::watch::Wanted;
 
 /// How long a reader may take for the rest, once somebody wants us to end.
@@ -80,8 +84,14 @@ impl Engine {
         let signal = self.watch.signal();
         let line = one::exit(&self.place, &self.run.id, known, signal);
         if let Some(line) = line {
+            let kept = self.stream.as_ref().and_then(Stream::kept);
+            let line = one::with_output_file(line, kept);
             self.place.dir.write("exit.json", &line)?;
             self.pass_on(&line);
+        }
+        let kept = self.stream.as_ref().and_then(Stream::kept);
+        if let Some(text) = kept.and_then(Kept::trouble) {
+            cr_io::note("cr-orchestrate", io::stderr(), &anyhow!(text));
         }
         while self.stream.as_ref().is_some_and(|s| !s.is_written()) {
             self.wait(None, None)?;
