@@ -27,8 +27,7 @@ impl Schema {
     /// Reads the schema in `path`.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let schema = parsed(&text_of(path)?, path)?;
-        let failed = |err| refused(&err, path);
-        compiled(path, schema)?.map_err(failed)
+        compiled(path, schema)?.map_err(|err| refused(&err, path))
     }
 
     /// Checks `json`; an error says what is wrong first.
@@ -105,16 +104,20 @@ fn parsed(text: &str, path: &Path) -> anyhow::Result<Value> {
 }
 
 /// The schema, or why there is none.
-fn compiled(path: &Path, schema: Value) -> anyhow::Result<Result<Schema, CompileError>> {
+fn compiled(path: &Path, schema: Value) -> anyhow::Result<Result<Schema, Box<CompileError>>> {
     let place = std::path::absolute(path)
         .with_context(|| shown(path))
         .context(Exit::NoInput)?;
     let place = url(&place);
     let mut schemas = Schemas::new();
     let mut compiler = Compiler::new();
-    let compiled = compiler.add_resource(&place, schema);
-    let compiled = compiled.and_then(|()| compiler.compile(&place, &mut schemas));
-    Ok(compiled.map(|index| Schema { schemas, index }))
+    if let Err(err) = compiler.add_resource(&place, schema) {
+        return Ok(Err(Box::new(err)));
+    }
+    Ok(match compiler.compile(&place, &mut schemas) {
+        Ok(index) => Ok(Schema { schemas, index }),
+        Err(err) => Err(Box::new(err)),
+    })
 }
 
 /// The first violation that has no cause of its own, with its place.
@@ -151,4 +154,40 @@ fn refused(err: &CompileError, path: &Path) -> anyhow::Error {
 
 fn one_line(text: &str) -> String {
     cr_io::sanitized(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_reader_would_take_is_refused_and_what_another_might_is_not() {
+        let name = Path::new("s.json");
+        for wrong in [
+            "",
+            "{",
+            "[]",
+            "true",
+            r#"{"type":"strng"}"#,
+            r#"{"required":"a"}"#,
+            r#"{"properties":{"a":{"minimum":"1"}}}"#,
+            r##"{"$ref":"#/none"}"##,
+        ] {
+            let err = check(wrong, name).expect_err(wrong);
+            assert_eq!(cr_io::exit_of(&err), Exit::Config, "{wrong}");
+            let said = cr_io::message(&err);
+            assert!(said.starts_with("s.json: "), "{said}");
+            assert_eq!(said.lines().count(), 1, "{said}");
+        }
+        for fine in [
+            "{}",
+            r#"{"type":"object","required":["a"]}"#,
+            r#"{"$schema":"http://json-schema.org/draft-07/schema#","type":"object"}"#,
+            // Patterns and references are of many kinds.
+            r#"{"properties":{"a":{"pattern":"(?=x)"}}}"#,
+            r#"{"$ref":"https://example.org/schema.json"}"#,
+        ] {
+            assert!(check(fine, name).is_ok(), "{fine}");
+        }
+    }
 }
