@@ -23,7 +23,7 @@ _cr__extract() {
 
     case "${cmd}" in
         cr__extract)
-            opts="-v -h -V --from --text --verdict --first --last --all --schema --strict --compact --verbose --max-line --help --version"
+            opts="-v -h -V --from --text --verdict --first --last --all --schema --check --strict --compact --verbose --max-line --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -10,6 +10,7 @@ complete -c cr-extract -l verdict -d 'As --text, for an input that ends with its
 complete -c cr-extract -l first -d 'Print the first JSON that is found, as is done by default'
 complete -c cr-extract -l last -d 'Print the last instead of the first'
 complete -c cr-extract -l all -d 'Print all that the deciding rule finds, one a line'
+complete -c cr-extract -l check -d 'Only say what is wrong with the schema, and read nothing else. Kinds of patterns and references that are not known here are let pass'
 complete -c cr-extract -l strict -d 'Take structured output and fences only'
 complete -c cr-extract -l compact -d 'Print JSON on one line, without blanks between its tokens'
 complete -c cr-extract -s v -l verbose -d 'Say on standard error where the answer was, and which rule decided'

@@ -59,6 +59,11 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub schema: Option<PathBuf>,
 
+    /// Only say what is wrong with the schema, and read nothing else. Kinds of
+    /// patterns and references that are not known here are let pass
+    #[arg(long, requires = "schema", conflicts_with_all = ["files", "last", "all", "strict"])]
+    pub check: bool,
+
     /// Take structured output and fences only
     #[arg(long)]
     pub strict: bool,

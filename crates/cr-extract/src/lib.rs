@@ -9,6 +9,7 @@ mod backwards;
 mod find;
 mod line;
 mod rules;
+mod schema;
 mod stream;
 
 use std::io::Write;
@@ -16,15 +17,18 @@ use std::path::Path;
 
 use anyhow::anyhow;
 use cr_io::{Exit, Input, Out, exit_of, inputs, message, read_failure};
-use cr_schema::Schema;
 
 pub use args::{Args, Form};
 
 use answer::{Answer, Lack};
 use find::Terms;
+use schema::Schema;
 
 /// Prints the answer of each input to `out`; notes go to `notes`.
 pub fn run(args: &Args, out: impl Write, notes: impl Write) -> anyhow::Result<Exit> {
+    if let (true, Some(path)) = (args.check, &args.schema) {
+        return schema::check(path).map(|()| Exit::Ok);
+    }
     let schema = args.schema.as_deref().map(Schema::read).transpose()?;
     let sources = inputs(&args.files)?;
     let is_dir = |name: &std::path::PathBuf| name.is_dir();

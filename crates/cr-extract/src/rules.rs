@@ -1,10 +1,10 @@
 //! Which JSON of an answer is meant.
 
 use cr_json::Rule;
-use cr_schema::Schema;
 
 use crate::Args;
 use crate::answer::Answer;
+use crate::schema::Schema;
 
 /// What was chosen, and why.
 #[derive(Debug)]

@@ -4,12 +4,13 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use cr_io::Exit;
 use cr_run::RunDir;
 
 use crate::args::Args;
 use crate::program::Version;
+use crate::schema;
 
 /// What a run inside a run would take for its own.
 const SCRUBBED: [&str; 12] = [
@@ -55,7 +56,7 @@ const OLD: &str = "2.1.198";
 const NEW: &str = "2.1.326";
 
 /// The longest single argument that the kernel takes.
-const LONGEST: usize = 131_071;
+pub(crate) const LONGEST: usize = 131_071;
 
 /// How deep runs may be nested.
 const DEEPEST: u32 = 3;
@@ -90,7 +91,7 @@ impl Plan {
             permission_mode: permission_mode(args),
             depth: depth()?,
         };
-        plan.fill(args, schema(args)?);
+        plan.fill(args, schema::text(args)?);
         Ok(plan)
     }
 
@@ -203,25 +204,6 @@ impl Plan {
         }
         changes
     }
-}
-
-/// The schema that was asked for, as text: the agent takes no file.
-fn schema(args: &Args) -> anyhow::Result<Option<String>> {
-    let Some(given) = &args.json_schema else {
-        return Ok(None);
-    };
-    let text = if given.trim_start().starts_with('{') {
-        cr_schema::check(given, Path::new("--json-schema"))?;
-        given.clone()
-    } else {
-        cr_schema::text(Path::new(given)).context("--json-schema")?
-    };
-    let text = cr_json::compact(text.trim());
-    if text.len() > LONGEST - 100 {
-        let text = "--json-schema: the schema is too long for an argument";
-        return Err(anyhow!(text).context(Exit::Usage));
-    }
-    Ok(Some(text))
 }
 
 fn permission_mode(args: &Args) -> Option<String> {

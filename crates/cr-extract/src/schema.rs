@@ -12,7 +12,7 @@ use cr_io::Exit;
 use serde_json::Value;
 
 /// A schema, ready to use.
-pub struct Schema {
+pub(crate) struct Schema {
     schemas: Schemas,
     index: SchemaIndex,
 }
@@ -25,29 +25,26 @@ impl fmt::Debug for Schema {
 
 impl Schema {
     /// Reads the schema in `path`.
-    pub fn read(path: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
         let schema = parsed(&text_of(path)?, path)?;
         compiled(path, schema)?.map_err(|err| refused(&err, path))
     }
 
     /// Checks `json`; an error says what is wrong first.
-    pub fn check(&self, json: &str) -> Result<(), String> {
+    pub(crate) fn check(&self, json: &str) -> Result<(), String> {
         let value: Value = serde_json::from_str(json).map_err(|err| err.to_string())?;
         let checked = self.schemas.validate(&value, self.index);
         checked.map_err(|err| first(&err))
     }
 }
 
-/// The text of the schema in `path`, if it is one, as far as can be told: a
-/// reader of another make may know more kinds of references, or of patterns.
-pub fn text(path: &Path) -> anyhow::Result<String> {
-    let text = text_of(path)?;
-    check(&text, path)?;
-    Ok(text)
+/// Says what is wrong with the schema in `path`, as far as can be told: a reader
+/// of another make may know more kinds of references, or of patterns.
+pub(crate) fn check(path: &Path) -> anyhow::Result<()> {
+    check_text(&text_of(path)?, path)
 }
 
-/// Says what is wrong with the schema `text`, which came from `name`.
-pub fn check(text: &str, name: &Path) -> anyhow::Result<()> {
+fn check_text(text: &str, name: &Path) -> anyhow::Result<()> {
     let schema = parsed(text, name)?;
     if !schema.is_object() {
         return Err(anyhow!("not a schema: expected an object"))
@@ -173,7 +170,7 @@ mod tests {
             r#"{"properties":{"a":{"minimum":"1"}}}"#,
             r##"{"$ref":"#/none"}"##,
         ] {
-            let err = check(wrong, name).expect_err(wrong);
+            let err = check_text(wrong, name).expect_err(wrong);
             assert_eq!(cr_io::exit_of(&err), Exit::Config, "{wrong}");
             let said = cr_io::message(&err);
             assert!(said.starts_with("s.json: "), "{said}");
@@ -187,7 +184,7 @@ mod tests {
             r#"{"properties":{"a":{"pattern":"(?=x)"}}}"#,
             r#"{"$ref":"https://example.org/schema.json"}"#,
         ] {
-            assert!(check(fine, name).is_ok(), "{fine}");
+            assert!(check_text(fine, name).is_ok(), "{fine}");
         }
     }
 }

@@ -1,0 +1,82 @@
+//! The schema that an answer is asked to satisfy.
+
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, anyhow};
+use cr_io::Exit;
+use serde_json::value::RawValue;
+
+use crate::args::Args;
+use crate::plan::LONGEST;
+
+/// The schema that was asked for, as text: the agent takes no file.
+pub(crate) fn text(args: &Args) -> anyhow::Result<Option<String>> {
+    let Some(given) = &args.json_schema else {
+        return Ok(None);
+    };
+    let is_inline = given.trim_start().starts_with('{');
+    let place = if is_inline {
+        "--json-schema".to_owned()
+    } else {
+        format!("--json-schema: {given}")
+    };
+    let text = if is_inline {
+        given.clone()
+    } else {
+        let read = fs::read_to_string(given);
+        read.with_context(|| place.clone()).context(Exit::NoInput)?
+    };
+    let wrong = |text: String| anyhow!(text).context(place.clone()).context(Exit::Config);
+    if let Err(err) = serde_json::from_str::<&RawValue>(&text) {
+        return Err(wrong(err.to_string()));
+    }
+    if let Some(why) = refusal(&text) {
+        return Err(wrong(why));
+    }
+    let text = cr_json::compact(text.trim());
+    if text.len() > LONGEST - 100 {
+        let text = "--json-schema: the schema is too long for an argument";
+        return Err(anyhow!(text).context(Exit::Usage));
+    }
+    Ok(Some(text))
+}
+
+/// Why `text` is no schema, if it is none. cr-extract knows schemas: what it
+/// takes to know them would double this program. Where there is no cr-extract,
+/// the agent will say it.
+fn refusal(text: &str) -> Option<String> {
+    let mut child = Command::new(checker())
+        .args(["--check", "--schema", "/dev/stdin"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .ok()?;
+    let written = child
+        .stdin
+        .take()
+        .map(|mut to| to.write_all(text.as_bytes()));
+    if let Some(Err(err)) = written
+        && err.kind() != ErrorKind::BrokenPipe
+    {
+        return None;
+    }
+    let output = child.wait_with_output().ok()?;
+    let is_refused = output.status.code() == Some(i32::from(Exit::Config.code()));
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said.trim_end().rsplit_once("/dev/stdin: ");
+    said.map(|(_, why)| why.to_owned()).filter(|_| is_refused)
+}
+
+/// The tool beside this one, else by the PATH.
+fn checker() -> PathBuf {
+    let own = std::env::current_exe().ok();
+    let beside = own.as_deref().and_then(Path::parent);
+    let beside = beside.map(|dir| dir.join("cr-extract"));
+    beside
+        .filter(|path| path.exists())
+        .unwrap_or_else(|| "cr-extract".into())
+}
