@@ -1,7 +1,7 @@
 //! The schema that an answer is asked to satisfy.
 
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -33,6 +33,9 @@ pub(crate) fn text(args: &Args) -> anyhow::Result<Option<String>> {
     if let Err(err) = serde_json::from_str::<&RawValue>(&text) {
         return Err(wrong(err.to_string()));
     }
+    if !text.trim_start().starts_with('{') {
+        return Err(wrong("not a schema: expected an object".to_owned()));
+    }
     if let Some(why) = refusal(&text) {
         return Err(wrong(why));
     }
@@ -55,14 +58,9 @@ fn refusal(text: &str) -> Option<String> {
         .stderr(Stdio::piped())
         .spawn()
         .ok()?;
-    let written = child
-        .stdin
-        .take()
-        .map(|mut to| to.write_all(text.as_bytes()));
-    if let Some(Err(err)) = written
-        && err.kind() != ErrorKind::BrokenPipe
-    {
-        return None;
+    if let Some(mut stdin) = child.stdin.take() {
+        // Whoever does not read it to the end has something to say.
+        let _ = stdin.write_all(text.as_bytes());
     }
     let output = child.wait_with_output().ok()?;
     let is_refused = output.status.code() == Some(i32::from(Exit::Config.code()));
