@@ -15,7 +15,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
-use cr_verdict::{Outcome, policy};
+use cr_verdict::policy::{self, Clock, RanOut};
+use cr_verdict::{ACTIONS, Category, Outcome};
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -47,13 +48,44 @@ pub(crate) struct Spec {
     pub(crate) is_command_line: bool,
 }
 
-/// What an attempt may use.
+/// What an attempt may use; times are seconds.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default)]
 pub(crate) struct Limits {
     pub(crate) max_turns: Option<u64>,
     pub(crate) budget_usd: Option<f64>,
-    /// Seconds.
     pub(crate) timeout: Option<f64>,
+    /// The other clocks, where they are not the supervisor's own idea.
+    #[serde(flatten)]
+    pub(crate) clocks: Clocks,
+}
+
+/// Clocks that a policy has lengthened, in seconds.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default)]
+pub(crate) struct Clocks {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    startup: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    idle: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    turn: Option<f64>,
+}
+
+impl Clocks {
+    /// The options of the supervisor that set them, without dashes.
+    pub(crate) fn options(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let all = [
+            (Clock::Startup, self.startup),
+            (Clock::Idle, self.idle),
+            (Clock::Tool, self.tool),
+            (Clock::Turn, self.turn),
+        ];
+        let set = all.into_iter();
+        set.filter_map(|(clock, seconds)| Some((clock.option(), seconds?)))
+    }
 }
 
 impl Limits {
@@ -63,28 +95,39 @@ impl Limits {
             max_turns: Some(task.max_turns),
             budget_usd: task.budget_usd,
             timeout: Some(task.timeout).filter(|&seconds| seconds > 0.0),
+            clocks: Clocks::default(),
         }
     }
 }
 
 impl From<Limits> for policy::Limits {
     fn from(limits: Limits) -> Self {
+        let time = |seconds: Option<f64>| Duration::try_from_secs_f64(seconds?).ok();
         Self {
             max_turns: limits.max_turns,
             budget_usd: limits.budget_usd,
-            timeout: limits
-                .timeout
-                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+            timeout: time(limits.timeout),
+            startup: time(limits.clocks.startup),
+            idle: time(limits.clocks.idle),
+            tool: time(limits.clocks.tool),
+            turn: time(limits.clocks.turn),
         }
     }
 }
 
 impl From<policy::Limits> for Limits {
     fn from(limits: policy::Limits) -> Self {
+        let seconds = |time: Option<Duration>| Some(time?.as_secs_f64());
         Self {
             max_turns: limits.max_turns,
             budget_usd: limits.budget_usd,
-            timeout: limits.timeout.map(|time| time.as_secs_f64()),
+            timeout: seconds(limits.timeout),
+            clocks: Clocks {
+                startup: seconds(limits.startup),
+                idle: seconds(limits.idle),
+                tool: seconds(limits.tool),
+                turn: seconds(limits.turn),
+            },
         }
     }
 }
@@ -94,6 +137,12 @@ impl From<policy::Limits> for Limits {
 #[serde(default)]
 pub(crate) struct End {
     pub(crate) outcome: String,
+    pub(crate) category: Option<String>,
+    /// What the verdict asks for.
+    pub(crate) action: String,
+    /// The clock that ended it, and what that stood at.
+    pub(crate) clock: Option<String>,
+    pub(crate) limit_ms: Option<u64>,
     pub(crate) why: String,
     /// What the next attempt should know.
     pub(crate) error: String,
@@ -129,6 +178,13 @@ impl End {
         Outcome::parse(&self.outcome).unwrap_or(Outcome::Failed)
     }
 
+    /// The clock that ended it.
+    fn ran_out(&self) -> Option<RanOut> {
+        let clock = self.clock.as_deref().and_then(Clock::parse)?;
+        let limit = self.limit_ms.map(Duration::from_millis);
+        Some(RanOut { clock, limit })
+    }
+
     pub(crate) fn is_success(&self) -> bool {
         self.outcome() == Outcome::Success
     }
@@ -146,8 +202,13 @@ pub(crate) struct Ended {
 impl Ended {
     /// What the policy wants to know of it.
     pub(crate) fn facts(&self) -> policy::Attempt {
+        let mut actions = ACTIONS.into_iter();
+        let action = actions.find(|action| *action == self.end.action);
         policy::Attempt {
             outcome: self.end.outcome(),
+            category: self.end.category.as_deref().and_then(Category::parse),
+            advice: action.unwrap_or("none"),
+            ran_out: self.end.ran_out(),
             limits: self.spec.limits.into(),
             ended_at: self.end.ended_at,
             retry_at: self.end.retry_at,

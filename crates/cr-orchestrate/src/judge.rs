@@ -14,6 +14,9 @@ use crate::task::{Commit, Task};
 #[serde(default)]
 struct Summary {
     outcome: String,
+    category: Option<String>,
+    reason: Option<String>,
+    limit: Option<Limit>,
     why: String,
     retry: Retry,
     resume_argv: Option<Vec<String>>,
@@ -31,7 +34,16 @@ struct Summary {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Retry {
+    action: String,
     at: Option<Timestamp>,
+}
+
+/// The clock that ran out last.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Limit {
+    clock: String,
+    limit_ms: Option<u64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -76,7 +88,15 @@ pub(crate) fn by_summary(dir: &RunDir, spec: &Spec) -> End {
     };
     let status = summary.status().filter(|_| spec.sprint);
     let session = summary.resume_argv.and_then(|argv| argv.into_iter().nth(2));
+    let clock = summary.reason;
+    let limit = summary
+        .limit
+        .filter(|limit| clock.as_ref() == Some(&limit.clock));
     let mut end = End {
+        category: summary.category,
+        action: summary.retry.action,
+        limit_ms: limit.and_then(|limit| limit.limit_ms),
+        clock,
         error: error_of(&summary.why, &summary.errors),
         outcome: summary.outcome,
         why: summary.why,

@@ -145,6 +145,8 @@ fn spawn(dir: &RunDir, spec: &Spec) -> Command {
         ("max-budget", limits.budget_usd.unwrap_or(0.0).to_string()),
         ("timeout", limits.timeout.unwrap_or(0.0).to_string()),
     ];
+    let clocks = limits.clocks.options();
+    options.extend(clocks.map(|(clock, seconds)| (clock, seconds.to_string())));
     let optional = [
         ("name", (!spec.is_command_line).then(|| task.id.clone())),
         ("resume", spec.resume.clone()),

@@ -163,6 +163,7 @@ fn ending(summary: &mut Summary, gather: &Gather, terms: &Terms) {
     }
     summary.limit = gather.ours.limit.as_ref().map(|limit| Limit {
         clock: terms.mask(&limit.clock),
+        limit_ms: limit.limit_ms,
         elapsed_ms: limit.elapsed_ms,
         action: terms.mask(&limit.action),
         doing: limit.doing.as_deref().and_then(|doing| terms.value(doing)),

@@ -82,6 +82,7 @@ pub(crate) struct Ended {
 #[derive(Clone, Debug)]
 pub(crate) struct Limit {
     pub(crate) clock: String,
+    pub(crate) limit_ms: Option<u64>,
     pub(crate) elapsed_ms: Option<u64>,
     pub(crate) action: String,
     /// What the agent was about, as it stood in the line.
@@ -230,6 +231,7 @@ fn limit(line: Raw<'_>) -> Limit {
     let short = |key| text(key).unwrap_or_default().prefix(100).into_owned();
     Limit {
         clock: short("clock"),
+        limit_ms: line.get("limit_ms").and_then(Raw::u64),
         elapsed_ms: line.get("elapsed_ms").and_then(Raw::u64),
         action: short("action"),
         doing: line.get("doing").map(|doing| doing.bytes().to_vec()),

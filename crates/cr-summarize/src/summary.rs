@@ -114,6 +114,7 @@ pub(crate) struct Retry {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Limit {
     pub(crate) clock: String,
+    pub(crate) limit_ms: Option<u64>,
     pub(crate) elapsed_ms: Option<u64>,
     pub(crate) action: String,
     pub(crate) doing: Option<Box<RawValue>>,

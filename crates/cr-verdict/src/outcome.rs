@@ -130,6 +130,22 @@ pub enum Category {
 }
 
 impl Category {
+    /// Every category.
+    pub const ALL: [Self; 5] = [
+        Self::RateLimit,
+        Self::Network,
+        Self::Timeout,
+        Self::Validation,
+        Self::Logic,
+    ];
+
+    /// The category that a summary calls `word`.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|category| category.as_str() == word)
+    }
+
     /// The word used in summaries.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -4,11 +4,15 @@
 //! settings in, the next action out. Whoever asks again after a crash gets the
 //! same answer.
 
+mod limits;
+
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::Outcome;
+use crate::{Category, Outcome};
+
+pub use limits::{Clock, Limits, RanOut};
 
 /// The most turns that a first limit is raised to, if four times it is less.
 const TURNS: u64 = 30;
@@ -22,22 +26,17 @@ const UNKNOWN_RESET: Duration = Duration::from_mins(15);
 /// The most of an error that is handed to the next attempt, in characters.
 const CONTEXT: usize = 4000;
 
-/// What an attempt may use; what is not set has no limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Limits {
-    /// Dollars.
-    pub budget_usd: Option<f64>,
-    /// Turns.
-    pub max_turns: Option<u64>,
-    /// Time.
-    pub timeout: Option<Duration>,
-}
-
 /// One attempt that has ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attempt {
     /// How it ended.
     pub outcome: Outcome,
+    /// The class of its failure.
+    pub category: Option<Category>,
+    /// What the verdict asks for: one of [`crate::ACTIONS`].
+    pub advice: &'static str,
+    /// The clock that ended it, if one did.
+    pub ran_out: Option<RanOut>,
     /// What it was allowed to use.
     pub limits: Limits,
     /// When it ended.
@@ -138,7 +137,7 @@ pub fn next(last: &Attempt, earlier: &[Attempt], settings: &Settings) -> Decisio
         earlier,
         settings,
     };
-    match last.outcome {
+    match case.rule() {
         Outcome::Success => decide(Action::Done, "the work is done"),
         Outcome::RateLimited => case.rate_limited(),
         Outcome::Overloaded | Outcome::Network => case.busy(),
@@ -149,6 +148,10 @@ pub fn next(last: &Attempt, earlier: &[Attempt], settings: &Settings) -> Decisio
         Outcome::SpawnFailed => decide(
             Action::GiveUp,
             "the agent could not be started, and would not be the next time",
+        ),
+        _ if case.is_hopeless() => decide(
+            Action::GiveUp,
+            "the same request would be refused the next time",
         ),
         _ if case.counted() > settings.retries => {
             let tries = case.counted();
@@ -177,13 +180,28 @@ fn decide(action: Action, reason: &str) -> Decision {
     }
 }
 
+/// The outcome by whose rule an attempt is followed. An agent that failed without
+/// a result is followed by what the verdict made of its standard error.
+fn rule(attempt: &Attempt) -> Outcome {
+    match (attempt.outcome, attempt.advice) {
+        (Outcome::Failed, "wait") if attempt.category == Some(Category::RateLimit) => {
+            Outcome::RateLimited
+        }
+        (Outcome::Failed, "wait") => Outcome::Network,
+        (Outcome::Failed, "stop") => Outcome::Auth,
+        (Outcome::Failed, "fresh_session") => Outcome::ContextExhausted,
+        (Outcome::Failed, "retry_with_more_time") => Outcome::Timeout,
+        (outcome, _) => outcome,
+    }
+}
+
 /// Whether the attempt ended because of the service, not of its work.
 fn is_busy(attempt: &Attempt) -> bool {
-    matches!(attempt.outcome, Outcome::Overloaded | Outcome::Network)
+    matches!(rule(attempt), Outcome::Overloaded | Outcome::Network)
 }
 
 fn is_counted(attempt: &Attempt) -> bool {
-    let is_waiting = is_busy(attempt) || attempt.outcome == Outcome::RateLimited;
+    let is_waiting = is_busy(attempt) || rule(attempt) == Outcome::RateLimited;
     !is_waiting && attempt.outcome != Outcome::Interrupted
 }
 
@@ -199,6 +217,17 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
+    fn rule(&self) -> Outcome {
+        rule(self.last)
+    }
+
+    /// Whether the request itself is wrong. One that took up a session may only
+    /// have missed that, and is made once more without it.
+    fn is_hopeless(&self) -> bool {
+        let is_refused = |old: &Attempt| old.outcome == Outcome::Failed && old.advice == "fix";
+        is_refused(self.last) && self.earlier.last().is_none_or(is_refused)
+    }
+
     fn counted(&self) -> u32 {
         let all = self.earlier.iter().chain([self.last]);
         u32::try_from(all.filter(|old| is_counted(old)).count()).unwrap_or(u32::MAX)
@@ -254,14 +283,29 @@ impl Case<'_> {
     }
 
     fn more_time(&self) -> Decision {
+        let limits = self.last.limits;
+        let unknown = RanOut {
+            clock: Clock::Timeout,
+            limit: None,
+        };
+        let RanOut { clock, limit } = self.last.ran_out.unwrap_or(unknown);
         let mut again = self.again();
-        let Some(limit) = self.last.limits.timeout else {
+        let limit = limit.or(limits.of(clock)).filter(|time| !time.is_zero());
+        let Some(limit) = limit else {
             return decide(Action::Retry(again), "a clock ran out: once more");
         };
         let raised = limit.saturating_mul(2);
-        again.limits.timeout = Some(raised);
+        again.limits = limits.with(clock, Some(raised));
         let (old, new) = (limit.as_secs_f64(), raised.as_secs_f64());
-        let reason = format!("the time goes from {old}s to {new}s");
+        let mut reason = match clock {
+            Clock::Timeout => format!("the time goes from {old}s to {new}s"),
+            _ => format!("--{} goes from {old}s to {new}s", clock.option()),
+        };
+        // The others stay as somebody wanted them.
+        let whole = limits.timeout.filter(|_| clock != Clock::Timeout);
+        if let Some(whole) = whole.filter(|whole| *whole <= raised) {
+            reason += &format!("; --timeout stays at {}s", whole.as_secs_f64());
+        }
         decide(Action::Retry(again), &reason)
     }
 
@@ -284,7 +328,7 @@ impl Case<'_> {
 
     fn rate_limited(&self) -> Decision {
         let before = self.earlier.iter().rev();
-        let count = before.take_while(|old| old.outcome == Outcome::RateLimited);
+        let count = before.take_while(|old| rule(old) == Outcome::RateLimited);
         // A moment that has passed did not help: never go round without a pause.
         let soonest = later(self.last.ended_at, self.pause(count.count()));
         let until = match self.last.retry_at {

@@ -41,6 +41,45 @@ fn an_attempt_that_took_too_long_gets_twice_the_time() {
 }
 
 #[test]
+fn the_clock_that_ran_out_is_lengthened_and_no_other() {
+    let hang = r#"rmdir "$CASE/busy"; exec sleep 600"#;
+    let call = r#"{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"x"}}]}}"#;
+    let tool = format!("echo '{call}'; {hang}");
+    let silent = "#!/bin/sh\ncase $* in *--version*) echo '2.1.326 (Claude Code)'; exit;; esac\nexec sleep 600\n";
+    for (clock, script) in [
+        ("idle", hang),
+        ("turn", hang),
+        ("tool", &tool),
+        ("startup", ""),
+    ] {
+        let case = Case::new();
+        std::fs::create_dir_all(case.path("config/claude-runner")).expect("made");
+        let text = format!("{clock}_timeout = \"500ms\"\ngrace = \"1s\"\n");
+        case.write("config/claude-runner/config.toml", &text);
+        case.plan(&[("a", "timeout: 300, retries: 1")]);
+        for n in [1, 2] {
+            case.script("a", n, script);
+        }
+        if clock == "startup" {
+            case.write("agent", silent);
+        }
+        let ended = case.go(&[]);
+        assert_eq!(ended.code, Some(1), "{clock}: {}", ended.err);
+        let said = format!("--{clock}-timeout goes from 0.5s to 1s");
+        assert!(ended.err.contains(&said), "{clock}: {}", ended.err);
+        let [first, second] = [1, 2].map(|n| {
+            let stream = case.of_run(&format!("attempts/a/{n}/stream.ndjson"));
+            let start: serde_json::Value =
+                serde_json::from_str(stream.lines().next().expect("a line")).expect("JSON");
+            start["limits"].clone()
+        });
+        let mut expected = first;
+        expected[format!("{clock}_timeout_ms")] = 1000.into();
+        assert_eq!(second, expected, "{clock}");
+    }
+}
+
+#[test]
 fn what_was_cut_off_is_resumed_once() {
     for script in ["rmdir \"$CASE/busy\"; kill -9 $$", "end 0"] {
         let case = second(script, "", &[]);

@@ -150,12 +150,13 @@ fn a_schema_that_was_asked_for_must_be_met() {
 
 #[test]
 fn the_clock_that_ran_out_and_what_it_found_are_told() {
-    let limit = json!({"type": "cr", "subtype": "limit", "run_id": "r1", "clock": "tool", "limit_ms": 1, "elapsed_ms": 3_600_000,
+    let limit = json!({"type": "cr", "subtype": "limit", "run_id": "r1", "clock": "tool", "limit_ms": 3_600_000, "elapsed_ms": 3_600_000,
         "doing": {"what": "tool", "tool": "Bash", "target": "sleep 9999", "since_ms": 3_600_000}, "action": "term"});
     let fields = json!({"exit_code": 143, "reason": "tool", "killed": true, "recorded": true});
     let (code, summary) = run(&format!("{limit}\n"), &fields);
     assert_eq!((code, &summary["outcome"]), (124, &json!("timeout")));
     assert_eq!(summary["limit"]["clock"], "tool");
+    assert_eq!(summary["limit"]["limit_ms"], 3_600_000);
     assert_eq!(summary["limit"]["doing"]["target"], "sleep 9999");
     assert_eq!(summary["recorded"], true);
     assert_eq!(summary["exit_code"], -1);

@@ -1,5 +1,6 @@
 //! The tables that the verdict is held to, one module a source.
 
+mod advice;
 mod conformance;
 mod noise;
 mod policy;
@@ -7,6 +8,7 @@ mod recorded;
 mod reset;
 mod rows_1_to_8;
 mod rows_9_to_16;
+mod terminal;
 
 use cr_verdict::{Category, Evidence, ExitFacts, Outcome, ResultFacts, Verdict, judge};
 

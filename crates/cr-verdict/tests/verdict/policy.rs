@@ -3,22 +3,29 @@
 use std::time::Duration;
 
 use cr_verdict::Outcome;
-use cr_verdict::policy::{Action, Again, Attempt, Decision, Limits, Settings, next};
+use cr_verdict::policy::{Action, Again, Attempt, Clock, Decision, Limits, RanOut, Settings, next};
 use jiff::{Timestamp, ToSpan};
 
-const LIMITS: Limits = Limits {
+pub(crate) const LIMITS: Limits = Limits {
     budget_usd: Some(2.0),
     max_turns: Some(10),
     timeout: Some(Duration::from_mins(10)),
+    startup: None,
+    idle: None,
+    tool: None,
+    turn: None,
 };
 
 fn noon() -> Timestamp {
     "2026-11-18T12:00:00Z".parse().expect("a timestamp")
 }
 
-fn ended(outcome: Outcome) -> Attempt {
+pub(crate) fn ended(outcome: Outcome) -> Attempt {
     Attempt {
         outcome,
+        category: None,
+        advice: "none",
+        ran_out: None,
         limits: LIMITS,
         ended_at: noon(),
         retry_at: None,
@@ -32,7 +39,7 @@ fn after(outcome: Outcome) -> Decision {
     next(&ended(outcome), &[], &Settings::default())
 }
 
-fn retry(decision: Decision) -> Again {
+pub(crate) fn retry(decision: Decision) -> Again {
     match decision.action {
         Action::Retry(again) => again,
         other => panic!("{other:?}: {}", decision.reason),
@@ -257,4 +264,40 @@ fn an_error_is_handed_on_up_to_a_length() {
     attempt.error = " \n".to_owned();
     let again = retry(next(&attempt, &[], &Settings::default()));
     assert_eq!(again.error_context, None);
+}
+
+#[test]
+fn the_clock_that_ran_out_gets_twice_the_time_and_the_others_keep_theirs() {
+    let secs = Duration::from_secs;
+    // (the clock, what it stood at, what a task says of it, the next)
+    let cases = [
+        (Clock::Timeout, Some(600), None, Some(1200)),
+        (Clock::Timeout, None, None, Some(1200)),
+        (Clock::Idle, Some(900), None, Some(1800)),
+        (Clock::Idle, Some(900), Some(900), Some(1800)),
+        (Clock::Idle, None, Some(900), Some(1800)),
+        (Clock::Idle, None, None, None),
+        (Clock::Startup, Some(120), None, Some(240)),
+        (Clock::Tool, Some(3600), None, Some(7200)),
+        (Clock::Turn, Some(60), None, Some(120)),
+    ];
+    for (clock, stood_at, said, expected) in cases {
+        let mut attempt = ended(Outcome::Timeout);
+        if said.is_some() {
+            attempt.limits = LIMITS.with(clock, said.map(secs));
+        }
+        let limit = stood_at.map(secs);
+        attempt.ran_out = Some(RanOut { clock, limit });
+        let decision = next(&attempt, &[], &Settings::default());
+        let reason = decision.reason.clone();
+        let time = expected.map(secs).or(attempt.limits.of(clock));
+        let limits = attempt.limits.with(clock, time);
+        assert_eq!(retry(decision).limits, limits, "{clock:?}");
+        let is_longer = clock != Clock::Timeout && expected.is_some_and(|time| time >= 600);
+        assert_eq!(
+            reason.ends_with("; --timeout stays at 600s"),
+            is_longer,
+            "{clock:?}: {reason}"
+        );
+    }
 }
