@@ -168,15 +168,25 @@ fn obey(end: &mut End, status: Status) {
     }
 }
 
+/// An agent that takes more turns than this and commits nothing goes in circles.
+const MANY_TURNS: u64 = 50;
+
 /// What is wrong with the commits of a good run.
-pub(crate) fn commits(task: &Task, end: &End) -> Option<&'static str> {
+pub(crate) fn commits(task: &Task, end: &End) -> Option<(Outcome, String)> {
+    const NONE: &str = "the task is done only when its work is committed";
+    let turns = end.num_turns.unwrap_or_default();
     match task.commit {
+        Commit::Required if end.commits.is_empty() && turns > MANY_TURNS => Some((
+            Outcome::Looping,
+            format!("{turns} turns and no commit; {NONE}: take smaller steps"),
+        )),
         Commit::Required if end.commits.is_empty() => {
-            Some("no commit was made; the task is done only when its work is committed")
+            Some((Outcome::NoCommit, format!("no commit was made; {NONE}")))
         }
-        Commit::None if !end.commits.is_empty() => {
-            Some("a commit was made, and this task must not make one")
-        }
+        Commit::None if !end.commits.is_empty() => Some((
+            Outcome::NoCommit,
+            "a commit was made, and this task must not make one".to_owned(),
+        )),
         _ => None,
     }
 }

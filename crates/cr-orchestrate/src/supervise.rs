@@ -147,8 +147,8 @@ impl Attempt<'_> {
     /// What is wrong with a run that ended well.
     fn finding(&self, end: &End) -> anyhow::Result<Option<(Outcome, String)>> {
         let task = &self.spec.task;
-        if let Some(error) = judge::commits(task, end) {
-            return Ok(Some((Outcome::NoCommit, error.to_owned())));
+        if let Some(finding) = judge::commits(task, end) {
+            return Ok(Some(finding));
         }
         if let Some(error) = gate::outside(self.dir, self.spec)? {
             return Ok(Some((Outcome::ScopeViolation, error)));

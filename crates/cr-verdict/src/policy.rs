@@ -154,8 +154,11 @@ pub fn next(last: &Attempt, earlier: &[Attempt], settings: &Settings) -> Decisio
             "the same request would be refused the next time",
         ),
         _ if case.counted() > settings.retries => {
-            let tries = case.counted();
-            let reason = format!("{} after {tries} attempts", last.outcome.as_str());
+            let tries = match case.counted() {
+                1 => "one attempt".to_owned(),
+                tries => format!("{tries} attempts"),
+            };
+            let reason = format!("{} after {tries}", last.outcome.as_str());
             decide(Action::GiveUp, &reason)
         }
         Outcome::LimitTurns => case.more_turns(),

@@ -25,7 +25,7 @@ init() {
 # A result: fields beside the usual ones, then its code.
 result() {
     # What echo makes of a backslash differs.
-    printf '%s\n' '{"type":"result","num_turns":3,"duration_ms":5,"session_id":"'$session'","total_cost_usd":0.01,"usage":{},'"$1"'}'
+    printf '%s\n' '{"type":"result","num_turns":'${turns-3}',"duration_ms":5,"session_id":"'$session'","total_cost_usd":0.01,"usage":{},'"$1"'}'
     end "$2"
 }
 error() {

@@ -169,7 +169,8 @@ error "limit reached" ',"api_error_status":429'"#;
 fn without_a_login_or_credit_nothing_else_is_started() {
     let auth = r#"error "Invalid API key · Please run /login" ',"api_error_status":401'"#;
     let billing = r#"error "Credit balance is too low" ',"api_error_status":400'"#;
-    for script in [auth, billing] {
+    let unsaid = "echo 'Invalid API key · Please run /login' >&2; end 1";
+    for script in [auth, billing, unsaid] {
         let case = Case::new();
         case.plan(&[("a", ""), ("b", "")]);
         case.script("a", 1, script);
@@ -179,6 +180,16 @@ fn without_a_login_or_credit_nothing_else_is_started() {
         assert_eq!(ended.code, Some(0), "{}", ended.err);
         assert_eq!(case.done(), ["a", "b"]);
     }
+}
+
+#[test]
+fn a_command_that_is_refused_is_not_given_again() {
+    let case = Case::new();
+    case.plan(&[("a", "")]);
+    case.script("a", 1, "echo \"error: unknown option '--x'\" >&2; end 1");
+    let ended = case.go(&[]);
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    assert_eq!(case.starts("a"), 1, "{}", ended.err);
 }
 
 #[test]
@@ -278,6 +289,21 @@ fn repository(case: &Case) {
         .current_dir(case.path("work"))
         .status();
     assert!(done.expect("run git").success());
+}
+
+#[test]
+fn many_turns_without_a_commit_are_a_loop() {
+    // (turns, how it ended)
+    for (turns, outcome) in [(50, "no_commit"), (51, "looping")] {
+        let case = Case::new();
+        repository(&case);
+        case.plan(&[("a", "commit: required, retries: 0")]);
+        case.script("a", 1, &format!("turns={turns}"));
+        let ended = case.go(&[]);
+        assert_eq!(ended.code, Some(1), "{}", ended.err);
+        let word = format!(r#""outcome":"{outcome}""#);
+        assert!(ended.out.contains(&word), "{}", ended.out);
+    }
 }
 
 #[test]

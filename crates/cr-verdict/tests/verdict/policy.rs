@@ -174,7 +174,9 @@ fn w5_retries_are_counted_and_waits_are_not() {
         retries: 0,
         ..settings
     };
-    assert_eq!(next(&failed(), &[], &none).action, Action::GiveUp);
+    let only = next(&failed(), &[], &none);
+    assert_eq!(only.action, Action::GiveUp);
+    assert_eq!(only.reason, "failed after one attempt");
 }
 
 #[test]
