@@ -23,6 +23,10 @@ pub(crate) struct Activity {
     pub(crate) last_line: Instant,
     /// Whether there was one.
     pub(crate) has_spoken: bool,
+    /// The agent takes up a session.
+    pub(crate) is_resumed: bool,
+    /// The model has said something.
+    has_answered: bool,
     /// Since when the current turn runs.
     pub(crate) turn_since: Option<Instant>,
     /// Turns begun.
@@ -59,6 +63,8 @@ impl Activity {
             started: now,
             last_line: now,
             has_spoken: false,
+            is_resumed: false,
+            has_answered: false,
             turn_since: None,
             turns: 0,
             result_at: None,
@@ -102,6 +108,11 @@ impl Activity {
         let Some(message) = &event.message else {
             return;
         };
+        if event.kind == Kind::Assistant && event.parent.is_none() {
+            // A turn may begin without being announced.
+            self.has_answered = true;
+            self.result_at = None;
+        }
         for block in message.blocks() {
             match block {
                 Block::ToolUse(call) if self.calls.len() < CALLS => {
@@ -124,7 +135,9 @@ impl Activity {
     }
 
     fn result(&mut self, end: &TurnEnd<'_>, now: Instant) {
-        self.result_at = Some(now);
+        // Some releases begin a resumed session with the result of nothing.
+        let is_early = self.is_resumed && !self.has_answered && !end.is_error();
+        self.result_at = (!is_early).then_some(now);
         self.result_is_error = Some(end.is_error());
         self.turn_since = None;
         self.calls.clear();

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
+use clap::builder::NonEmptyStringValueParser;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,7 +58,13 @@ pub struct Args {
     pub prompt_file: Option<PathBuf>,
 
     /// Go on with this session, by its id or title
-    #[arg(short, long, value_name = "ID", conflicts_with = "continue_last")]
+    #[arg(
+        short,
+        long,
+        value_name = "ID",
+        conflicts_with = "continue_last",
+        value_parser = NonEmptyStringValueParser::new()
+    )]
     pub resume: Option<String>,
 
     /// Go on with the last session of the directory
@@ -69,11 +76,11 @@ pub struct Args {
     pub cwd: Option<PathBuf>,
 
     /// The model [default: sonnet, or the resumed session's own]
-    #[arg(short, long)]
+    #[arg(short, long, value_parser = NonEmptyStringValueParser::new())]
     pub model: Option<String>,
 
     /// The model to use when the first is overloaded
-    #[arg(long, value_name = "MODEL")]
+    #[arg(long, value_name = "MODEL", value_parser = NonEmptyStringValueParser::new())]
     pub fallback_model: Option<String>,
 
     /// Stop after so many turns; 0 is no limit
@@ -130,7 +137,7 @@ pub struct Args {
     pub json_schema: Option<String>,
 
     /// The id of the new session
-    #[arg(long, value_name = "UUID")]
+    #[arg(long, value_name = "UUID", value_parser = NonEmptyStringValueParser::new())]
     pub session_id: Option<String>,
 
     /// Go on in a copy of the resumed session
@@ -193,6 +200,13 @@ pub struct Args {
     /// Arguments for the agent, as they are
     #[arg(last = true, value_name = "CLAUDE_ARGS")]
     pub rest: Vec<OsString>,
+}
+
+impl Args {
+    /// Whether a session is taken up.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.resume.is_some() || self.continue_last
+    }
 }
 
 /// When enough is enough: seconds, or 2h30m; 0 turns one off

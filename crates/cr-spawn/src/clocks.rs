@@ -64,6 +64,9 @@ mod tests {
     const ANSWER: &str = r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]}}"#;
     const INIT: &str = r#"{"type":"system","subtype":"init"}"#;
     const RESULT: &str = r#"{"is_error":false,"type":"result","subtype":"success"}"#;
+    const SAID: &str =
+        r#"{"type":"assistant","message":{"content":[{"type":"text","text":"so"}]}}"#;
+    const NESTED: &str = r#"{"type":"assistant","parent_tool_use_id":"t9","message":{"content":[{"type":"text","text":"so"}]}}"#;
     const OPEN: &str =
         r#"{"type":"system","subtype":"background_tasks_changed","tasks":[{"task_id":"b1"}]}"#;
     const CLOSED: &str = r#"{"type":"system","subtype":"background_tasks_changed","tasks":[]}"#;
@@ -81,6 +84,10 @@ mod tests {
             (&[INIT, RESULT, OPEN],           "post_result", 3600),
             (&[INIT, RESULT, OPEN, CLOSED],   "post_result", 30),
             (&[INIT, RESULT, INIT],           "idle",        900),
+            // A turn that nobody announced.
+            (&[INIT, RESULT, SAID],           "idle",        900),
+            (&[INIT, RESULT, CALL, ANSWER],   "idle",        900),
+            (&[INIT, SAID, RESULT, NESTED],   "post_result", 30),
             (&["not json"],                   "idle",        900),
         ];
         let clocks = Args::parse_from(["cr-spawn"]).clocks;
@@ -96,6 +103,29 @@ mod tests {
                 (*name, *seconds),
                 "{lines:?}"
             );
+        }
+    }
+
+    #[test]
+    fn a_result_before_a_resumed_session_has_said_anything_is_not_its_end() {
+        let clocks = Args::parse_from(["cr-spawn"]).clocks;
+        let now = Instant::now();
+        let error = RESULT.replace("false", "true");
+        let cases: &[(bool, &[&str], &str)] = &[
+            (true, &[INIT, RESULT], "idle"),
+            (true, &[INIT, &error], "post_result"),
+            (true, &[INIT, SAID, RESULT], "post_result"),
+            (true, &[INIT, RESULT, SAID, RESULT], "post_result"),
+            (false, &[INIT, RESULT], "post_result"),
+        ];
+        for (is_resumed, lines, name) in cases {
+            let mut activity = Activity::new(now);
+            activity.is_resumed = *is_resumed;
+            for line in *lines {
+                activity.line(line.as_bytes(), now);
+            }
+            let next = next(&clocks, &activity, now).expect("a clock runs");
+            assert_eq!(next.name, *name, "{is_resumed} {lines:?}");
         }
     }
 

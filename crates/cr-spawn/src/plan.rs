@@ -82,8 +82,7 @@ impl Plan {
             .map(OsString::from)
             .or_else(|| env::var_os("CR_CLAUDE").filter(|name| !name.is_empty()))
             .unwrap_or_else(|| "claude".into());
-        let goes_on = args.resume.is_some() || args.continue_last;
-        let default = (!goes_on).then(|| "sonnet".to_owned());
+        let default = (!args.goes_on()).then(|| "sonnet".to_owned());
         let mut plan = Self {
             name,
             argv: Vec::new(),
@@ -144,10 +143,9 @@ impl Plan {
         run_dir: Option<&RunDir>,
     ) -> anyhow::Result<()> {
         self.system_prompt(args, run_dir)?;
-        let goes_on = args.resume.is_some() || args.continue_last;
         let has_prompt = args.system_prompt.is_some() || args.system_prompt_file.is_some();
         let is_new = version.number.is_some() && !version.is_before(NEW);
-        if goes_on && has_prompt && is_new {
+        if args.goes_on() && has_prompt && is_new {
             // Otherwise the one recorded first is sent again.
             self.argv.push("--system-prompt-snapshot=off".into());
         }

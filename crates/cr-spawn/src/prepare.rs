@@ -31,7 +31,7 @@ pub(crate) fn prompt(args: &Args) -> anyhow::Result<Vec<u8>> {
     if !text.trim_ascii().is_empty() {
         return Ok(text);
     }
-    if args.resume.is_some() || args.continue_last {
+    if args.goes_on() {
         return Ok(GO_ON.into());
     }
     Err(anyhow!("the prompt is empty").context(Exit::Usage))

@@ -3,6 +3,7 @@
 //! A test that kills first shows that there is something to kill; survivors are
 //! found by a tag in their environment, whatever they did to get away.
 
+mod argv;
 mod bins;
 mod case;
 mod ending;
