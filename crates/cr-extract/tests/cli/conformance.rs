@@ -64,6 +64,13 @@ fn the_cases_of_extract_json_with_fences() {
 }
 
 #[test]
+fn the_last_of_two_blocks_is_an_option() {
+    let text = "```json\n{\"first\":true}\n```\nand\n```json\n{\"second\":true}\n```";
+    let second = Some(r#"{"second":true}"#.to_owned());
+    assert_eq!(extracted(&["--last"], result(text)), second);
+}
+
+#[test]
 fn the_requests_of_an_operator_are_kept() {
     for requests in [
         r#""operatorRequests":[{"priority":"critical"}]"#,
@@ -210,6 +217,7 @@ fn the_cases_of_obra() {
             r#"{"outer":{"inner":"value"}}"#,
             Some(r#"{"outer":{"inner":"value"}}"#),
         ),
+        ("[1, 2, 3]", Some("[1, 2, 3]")),
         (r#"{"items":[1,2,[3]]}"#, Some(r#"{"items":[1,2,[3]]}"#)),
         (
             "\n  \t{\"a\":1,\"b\":[{\"c\":2}],\"d\":{\"e\":{}},\"f\":null,\"g\":\"\"}",

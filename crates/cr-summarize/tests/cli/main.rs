@@ -13,5 +13,6 @@ mod resume;
 mod run_dir;
 mod size;
 mod supervised;
+mod terminal;
 mod tokens;
 mod tool;

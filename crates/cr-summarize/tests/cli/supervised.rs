@@ -14,7 +14,7 @@ fn exit(fields: &Value) -> String {
     line.to_string()
 }
 
-fn run(body: &str, fields: &Value) -> (i32, Value) {
+pub(crate) fn run(body: &str, fields: &Value) -> (i32, Value) {
     of_bytes(format!("{START}\n{body}{}\n", exit(fields)))
 }
 
