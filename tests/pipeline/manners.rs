@@ -1,9 +1,11 @@
 //! Readers that leave, disks that are full.
 
 use std::fs::{self, OpenOptions};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use assert_cmd::assert::OutputAssertExt;
 use predicates::prelude::*;
@@ -80,5 +82,65 @@ fn a_wrong_flag_is_2() {
             .assert()
             .code(2)
             .stdout(predicate::str::is_empty());
+    }
+}
+
+/// Waits until `child` has read all that `pipe` holds and waits for more.
+fn has_read(child: &std::process::Child, pipe: impl AsFd) {
+    let stat = format!("/proc/{}/stat", child.id());
+    let is_waiting = || {
+        let stat = fs::read_to_string(&stat).unwrap_or_default();
+        stat.rsplit(") ")
+            .next()
+            .is_some_and(|rest| rest.starts_with('S'))
+    };
+    let is_empty = || rustix::io::ioctl_fionread(&pipe).expect("a pipe") == 0;
+    while !(is_empty() && is_waiting()) {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn f5_a_filter_that_is_told_to_end_waits_as_long_as_the_agent_may() {
+    // (milliseconds of grace, at least, at most)
+    let graces = [(0, 4.9, 9.0), (4000, 8.9, 14.0)];
+    let tools: [&[&str]; 4] = [
+        &["cr-filter"],
+        &["cr-filter", "--format=json"],
+        &["cr-git", "end"],
+        &["cr-summarize"],
+    ];
+    let mut running = Vec::new();
+    for (grace, least, most) in graces {
+        for tool in tools {
+            let mut child = Command::new(bin(tool[0]))
+                .args(&tool[1..])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .expect("started");
+            let mut stdin = child.stdin.take().expect("piped");
+            let line = format!(
+                r#"{{"type":"cr","subtype":"start","schema":1,"run_id":"r","limits":{{"grace_ms":{grace}}}}}"#
+            );
+            writeln!(stdin, "{line}").expect("written");
+            has_read(&child, &stdin);
+            let pid = rustix::process::Pid::from_child(&child);
+            rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("sent");
+            running.push((tool, grace, least..most, Instant::now(), child, stdin));
+        }
+    }
+    for (tool, grace, range, since, child, stdin) in running {
+        let output = child.wait_with_output().expect("ended");
+        let took = since.elapsed().as_secs_f64();
+        drop(stdin);
+        assert!(range.contains(&took), "{tool:?} {grace}: {took}");
+        let out = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(
+            out.contains(r#""incomplete":true"#),
+            tool[0] == "cr-summarize",
+            "{out}"
+        );
     }
 }

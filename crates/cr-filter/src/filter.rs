@@ -12,6 +12,7 @@ use crate::args::{Args, Format};
 use crate::clock::Clock;
 use crate::github::Step;
 use crate::narrate::Narrator;
+use crate::ours;
 use crate::print::Printer;
 use crate::rows::Rows;
 use crate::sink::Sink;
@@ -312,6 +313,9 @@ impl<'a, W: Write> Filter<'a, W> {
             self.stats.meet(&event);
         }
         self.printer.clock.see(event.at);
+        if let Some(grace) = ours::grace(&event) {
+            cr_io::expect_grace(grace);
+        }
         match self.args.format {
             Format::Json => self.row(&event, number),
             Format::Text | Format::Github => self.note(&event),

@@ -1,6 +1,6 @@
 //! Lines of our own: how the run was started, limited and ended.
 
-use cr_event::{Event, Raw, Text};
+use cr_event::{Event, Kind, Raw, Text};
 use jiff::Timestamp;
 
 use crate::note::{Note, Tone, duration};
@@ -33,6 +33,13 @@ pub(crate) fn timeout(event: &Event<'_>) -> Option<(Timestamp, i64)> {
     let start = event.at.filter(|_| event.is("start"))?;
     let limit = event.line.at(&["limits", "timeout_ms"])?.u64()?;
     Some((start.decode().parse().ok()?, i64::try_from(limit).ok()?))
+}
+
+/// The milliseconds between a run's first signal and its last.
+pub(crate) fn grace(event: &Event<'_>) -> Option<u64> {
+    let is_start = event.kind == Kind::Cr && event.is("start");
+    let grace = is_start.then(|| event.line.at(&["limits", "grace_ms"]))?;
+    grace?.u64()
 }
 
 fn start(line: Raw<'_>) -> Note {

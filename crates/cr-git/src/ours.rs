@@ -46,6 +46,10 @@ impl Finds {
         Some(if event.is("exit") {
             Ours::Exit
         } else if event.is("start") {
+            let grace = event.line.at(&["limits", "grace_ms"]);
+            if let Some(grace) = grace.and_then(Raw::u64) {
+                cr_io::expect_grace(grace);
+            }
             Ours::Run(run_id)
         } else if event.is("git") && phase.is_some_and(|phase| phase.is("start")) {
             Ours::Start(serde_json::from_slice(strip(line)).ok()?, run_id)

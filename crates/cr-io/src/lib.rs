@@ -18,7 +18,7 @@ pub use exit::{Exit, exit_of, message, note, report};
 pub use input::{Input, Watched, inputs, read_failure};
 pub use lines::{Line, Lines, MAX_LINE};
 pub use out::Out;
-pub use patience::Interrupted;
+pub use patience::{Interrupted, expect_grace};
 pub use quote::quote;
 pub use redact::Redactor;
 pub use scan::is_object;

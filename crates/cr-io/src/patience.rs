@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -12,9 +13,26 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
 
-/// How long to go on reading after a request to end: the grace that an agent
-/// gets by default, and some.
-const DRAIN: Duration = Duration::from_secs(15);
+/// How long to go on reading after a request to end, beyond the grace that the
+/// agent gets: its supervisor needs a moment to say how it ended.
+const DRAIN: Duration = Duration::from_secs(5);
+
+/// No stream makes us stay longer than this.
+const LONGEST: Duration = Duration::from_hours(1);
+
+/// The agent's grace in milliseconds; its default until the stream names it.
+/// Signals are for the whole process, and so is this.
+static GRACE: AtomicU64 = AtomicU64::new(10_000);
+
+/// Takes note of the grace that the stream's `cr/start` names, in milliseconds.
+pub fn expect_grace(ms: u64) {
+    GRACE.store(ms, Ordering::Relaxed);
+}
+
+fn drain() -> Duration {
+    let grace = Duration::from_millis(GRACE.load(Ordering::Relaxed));
+    grace.saturating_add(DRAIN).min(LONGEST)
+}
 
 /// The second interrupt: the person means it.
 #[derive(Debug)]
@@ -104,7 +122,8 @@ impl Patience {
             if signal == SIGINT {
                 self.interrupts += 1;
             } else {
-                self.deadline.get_or_insert_with(|| Instant::now() + DRAIN);
+                self.deadline
+                    .get_or_insert_with(|| Instant::now() + drain());
             }
         }
         match self.interrupts {

@@ -157,6 +157,9 @@ impl Ours {
                 .map(Text::decode)
                 .any(|word| word.split('=').next() == Some(flag))
         };
+        if let Some(grace) = line.at(&["limits", "grace_ms"]).and_then(Raw::u64) {
+            cr_io::expect_grace(grace);
+        }
         self.schema_asked = has("--json-schema");
         self.unsaved = has("--no-session-persistence");
         self.resumes = has("--resume") || has("--continue");
