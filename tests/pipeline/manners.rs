@@ -3,7 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -142,5 +142,47 @@ fn f5_a_filter_that_is_told_to_end_waits_as_long_as_the_agent_may() {
             tool[0] == "cr-summarize",
             "{out}"
         );
+    }
+}
+
+#[test]
+fn a_longest_line_of_nothing_is_refused() {
+    for tool in ["cr-spawn", "cr-summarize", "cr-extract"] {
+        for text in ["0", "-1", "much"] {
+            Command::new(bin(tool))
+                .args([format!("--max-line={text}")])
+                .stdin(Stdio::null())
+                .assert()
+                .code(2)
+                .stderr(predicate::str::contains("at least 1"));
+        }
+    }
+}
+
+#[test]
+fn standard_input_among_others_is_called_by_its_name() {
+    let capture = fixtures::capture("14-schema");
+    let cases: [(&[&str], &str); 4] = [
+        (&["cr-filter"], "==> - <=="),
+        (&["cr-filter", "--format=json"], r#""file":"-""#),
+        (&["cr-summarize"], r#""file":"-""#),
+        (&["cr-extract"], r#""file":"-""#),
+    ];
+    for (tool, shown) in cases {
+        let run = |others: &[&Path]| {
+            Command::new(bin(tool[0]))
+                .args(&tool[1..])
+                .arg("-")
+                .args(others)
+                .stdin(fs::File::open(&capture).expect("a recording"))
+                .output()
+                .expect("run")
+        };
+        let out = |others: &[&Path]| String::from_utf8(run(others).stdout).expect("text");
+        let both = out(&[&capture]);
+        assert!(both.contains(shown), "{tool:?}: {both}");
+        assert!(both.contains("14-schema.ndjson"), "{tool:?}: {both}");
+        let alone = out(&[]);
+        assert!(!alone.contains(shown), "{tool:?}: {alone}");
     }
 }

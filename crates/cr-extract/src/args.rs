@@ -77,7 +77,7 @@ pub struct Args {
     pub verbose: bool,
 
     /// Pass over lines, and refuse texts, longer than this many bytes
-    #[arg(long, value_name = "BYTES", default_value_t = cr_io::MAX_LINE)]
+    #[arg(long, value_name = "BYTES", default_value_t = cr_io::MAX_LINE, value_parser = cr_io::parse_max_line)]
     pub max_line: usize,
 }
 

@@ -28,7 +28,6 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let many = inputs.len() > 1;
     let mut ended = Exit::Ok;
     for (i, input) in inputs.iter().enumerate() {
-        let name = input.name().map(|path| path.display().to_string());
         let stream = match input.open() {
             // One file of a thousand is no reason to leave the others.
             Err(err) if many => {
@@ -39,7 +38,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             stream => stream?,
         };
         let source = Source {
-            name: name.filter(|_| many),
+            name: many.then(|| input.label()),
             live: stream.is_live(),
             follows: i > 0,
         };

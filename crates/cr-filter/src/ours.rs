@@ -170,10 +170,11 @@ fn git(line: Raw<'_>) -> Option<Note> {
         .get("commits")
         .map(Raw::items)
         .unwrap_or_default()
-        .len();
+        .len() as u64;
     let words = format!(
-        "{commits} commits, {} files changed, +{} -{}, {} uncommitted",
-        number("changed_files"),
+        "{}, {} changed, +{} -{}, {} uncommitted",
+        cr_io::counted(commits.saturating_add(number("commits_more")), "commit"),
+        cr_io::counted(number("changed_files"), "file"),
         number("insertions"),
         number("deletions"),
         number("uncommitted_changes"),

@@ -82,6 +82,12 @@ impl Input {
         }
     }
 
+    /// What it is called among others; standard input is `-`.
+    pub fn label(&self) -> String {
+        let name = self.name().unwrap_or(Path::new("-"));
+        name.display().to_string()
+    }
+
     /// Opens the stream.
     pub fn open(&self) -> anyhow::Result<Watched> {
         let file = match self {

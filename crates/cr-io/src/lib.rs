@@ -11,6 +11,7 @@ mod patience;
 mod quote;
 mod redact;
 mod scan;
+mod size;
 mod text;
 
 pub use duration::{parse_duration, show_duration};
@@ -22,4 +23,5 @@ pub use patience::{Interrupted, expect_grace};
 pub use quote::quote;
 pub use redact::Redactor;
 pub use scan::is_object;
-pub use text::{first_chars, sanitize, sanitized};
+pub use size::parse_max_line;
+pub use text::{counted, first_chars, is_hidden, sanitize, sanitized};

@@ -33,7 +33,10 @@ fn is_plain(byte: u8) -> bool {
         let mut plain = [true; 256];
         let mut byte = 0;
         while byte < 256 {
-            plain[byte] = !matches!(byte, 0..0x20 | 0x7f | 0xC2 | 0xD8 | 0xE2 | 0xEF | 0xF3);
+            plain[byte] = !matches!(
+                byte,
+                0..0x20 | 0x7f | 0xC2 | 0xD8 | 0xE1 | 0xE2 | 0xEF | 0xF3
+            );
             byte += 1;
         }
         plain
@@ -41,10 +44,13 @@ fn is_plain(byte: u8) -> bool {
     PLAIN[usize::from(byte)]
 }
 
-fn is_hidden(c: char) -> bool {
+/// Whether `c` acts on a terminal, ends a line, turns text around or cannot be
+/// seen: controls, directions, separators, byte order marks, tags. The joiners
+/// that languages and emoji are written with are none of these.
+pub fn is_hidden(c: char) -> bool {
     matches!(c,
-        '\0'..='\x1f' | '\x7f'..='\u{9f}'
-        | '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
+        '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{ad}'
+        | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
         | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
         | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
@@ -58,6 +64,12 @@ fn escape(c: char, out: &mut String) {
         c if c.is_ascii() => drop(write!(out, "\\x{:02x}", u32::from(c))),
         c => drop(write!(out, "\\u{{{:x}}}", u32::from(c))),
     }
+}
+
+/// A number of things: `1 file`, `2 files`.
+pub fn counted(number: u64, thing: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{ending}")
 }
 
 /// The first `length` characters of `text`, and whether there are more.
@@ -89,6 +101,7 @@ mod tests {
             ("\u{202e}evil\u{2066}", "\\u{202e}evil\\u{2066}"),
             ("a\u{2028}b\u{2029}\u{feff}", "a\\u{2028}b\\u{2029}\\u{feff}"),
             ("\x7f\x08", "\\x7f\\x08"),
+            ("so\u{ad}ft \u{180e}\u{200b}\u{2060}\u{fff9}\u{e0041}", "so\\u{ad}ft \\u{180e}\\u{200b}\\u{2060}\\u{fff9}\\u{e0041}"),
         ];
         for (text, shown) in cases {
             assert_eq!(sanitized(text), shown);
@@ -101,6 +114,12 @@ mod tests {
             let first = c.to_string().as_bytes()[0];
             assert!(!is_plain(first), "{c:?}");
         }
+    }
+
+    #[test]
+    fn one_thing_is_not_many() {
+        let all = [0, 1, 2].map(|number| counted(number, "file"));
+        assert_eq!(all, ["0 files", "1 file", "2 files"]);
     }
 
     #[test]

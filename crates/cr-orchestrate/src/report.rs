@@ -190,9 +190,9 @@ fn entry(run: &Run, one: &Known) -> String {
     let ended = &one.attempts.ended;
     let (id, run_id) = (&one.task.id, &run.id);
     let mut text = format!(
-        "- {} ({} attempts, {})",
+        "- {} ({}, {})",
         title(one),
-        ended.len(),
+        cr_io::counted(ended.len() as u64, "attempt"),
         dollars(cost(ended))
     );
     let commits = ended.iter().flat_map(|old| &old.end.commits);

@@ -194,7 +194,7 @@ pub struct Args {
     pub claude: Option<PathBuf>,
 
     /// Longest line that is passed on, in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = cr_io::MAX_LINE, value_parser = at_least_one)]
+    #[arg(long, value_name = "BYTES", default_value_t = cr_io::MAX_LINE, value_parser = cr_io::parse_max_line)]
     pub max_line: usize,
 
     /// Arguments for the agent, as they are
@@ -240,11 +240,4 @@ pub struct Clocks {
     /// From the first signal to SIGKILL
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = cr_io::parse_duration)]
     pub grace: Duration,
-}
-
-fn at_least_one(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(0) | Err(_) => Err("expected a number of bytes, at least 1".to_owned()),
-        Ok(bytes) => Ok(bytes),
-    }
 }

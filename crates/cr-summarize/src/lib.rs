@@ -95,7 +95,7 @@ pub struct Args {
     pub run_dir: Option<PathBuf>,
 
     /// Pass over lines longer than this many bytes
-    #[arg(long, value_name = "BYTES", default_value_t = cr_io::MAX_LINE)]
+    #[arg(long, value_name = "BYTES", default_value_t = cr_io::MAX_LINE, value_parser = cr_io::parse_max_line)]
     pub max_line: usize,
 
     /// Show what looks like a secret
@@ -214,14 +214,10 @@ impl<W: Write> Report<'_, W> {
     }
 
     fn name(&self, input: &Input, summary: &mut Summary) {
-        let Input::File(path) = input else {
-            return;
-        };
-        let path = path.display().to_string();
-        if self.are_many {
-            summary.file = Some(path.clone());
+        summary.file = self.are_many.then(|| input.label());
+        if let Input::File(_) = input {
+            summary.transcript.get_or_insert_with(|| input.label());
         }
-        summary.transcript.get_or_insert(path);
     }
 
     fn print(&mut self, summary: Summary, notes: &mut impl Write) -> anyhow::Result<()> {

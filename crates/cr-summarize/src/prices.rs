@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use cr_event::Usage;
 use cr_io::Exit;
 use serde::Deserialize;
@@ -63,8 +63,14 @@ impl Prices {
     pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
         let place = || path.display().to_string();
         let bytes = fs::read(path).with_context(place).context(Exit::NoInput)?;
-        let table = serde_json::from_slice(&bytes);
-        table.map(Self).with_context(place).context(Exit::Config)
+        serde_json::from_slice(&bytes).map(Self).map_err(|err| {
+            let text = err.to_string();
+            // It is said where everybody says it.
+            let cause = text
+                .rsplit_once(" at line ")
+                .map_or(&*text, |(cause, _)| cause);
+            anyhow!("{}:{}: {cause}", path.display(), err.line()).context(Exit::Config)
+        })
     }
 
     /// What the tokens cost; `None` if the price of one model is not known.

@@ -184,15 +184,15 @@ impl Summary {
 /// Escapes what is only allowed inside a string, and there only in escaped form
 /// does no harm.
 fn visible(json: &str) -> String {
-    let is_hidden = |c: char| {
-        matches!(c, '\u{7f}'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}'
-            | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
-    };
+    // The only plain controls are those between the fields.
+    let is_hidden = |c: char| c >= ' ' && cr_io::is_hidden(c);
     let mut out = String::with_capacity(json.len());
     let mut rest = json;
     while let Some((at, c)) = rest.char_indices().find(|&(_, c)| is_hidden(c)) {
         out.push_str(&rest[..at]);
-        out.push_str(&format!("\\u{:04x}", u32::from(c)));
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            out.push_str(&format!("\\u{unit:04x}"));
+        }
         rest = &rest[at + c.len_utf8()..];
     }
     out.push_str(rest);

@@ -154,10 +154,7 @@ pub fn next(last: &Attempt, earlier: &[Attempt], settings: &Settings) -> Decisio
             "the same request would be refused the next time",
         ),
         _ if case.counted() > settings.retries => {
-            let tries = match case.counted() {
-                1 => "one attempt".to_owned(),
-                tries => format!("{tries} attempts"),
-            };
+            let tries = cr_io::counted(case.counted().into(), "attempt");
             let reason = format!("{} after {tries}", last.outcome.as_str());
             decide(Action::GiveUp, &reason)
         }

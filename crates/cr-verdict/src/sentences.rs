@@ -53,17 +53,7 @@ fn is_warning(line: &str) -> bool {
 fn visible(c: char) -> char {
     match c {
         '\t' => ' ',
-        // Directions, joiners, separators, byte order marks and tags.
-        '\u{ad}'
-        | '\u{61c}'
-        | '\u{180e}'
-        | '\u{200b}'..='\u{200f}'
-        | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}'
-        | '\u{feff}'
-        | '\u{fff9}'..='\u{fffb}'
-        | '\u{e0000}'..='\u{e007f}' => char::REPLACEMENT_CHARACTER,
-        c if c.is_control() => char::REPLACEMENT_CHARACTER,
+        c if cr_io::is_hidden(c) => char::REPLACEMENT_CHARACTER,
         c => c,
     }
 }

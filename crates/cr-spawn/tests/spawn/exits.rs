@@ -140,7 +140,6 @@ fn a_wrong_command_line_is_2_and_starts_nothing() {
     let cases: &[(&[&str], &str)] = &[
         (&["--no-such-flag"],                   "--no-such-flag"),
         (&["--timeout", "soon"],                "soon"),
-        (&["--max-line", "0"],                  "at least 1"),
         (&["--", "--output-format", "text"],    "--output-format cannot be passed on"),
         (&["--", "--output-format=json"],       "--output-format cannot be passed on"),
         (&["--", "--input-format=stream-json"], "--input-format cannot be passed on"),

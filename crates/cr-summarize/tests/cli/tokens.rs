@@ -110,8 +110,13 @@ fn cost_is_estimated_only_where_asked_for_and_known() {
         cost(&flags, &message("a", 2_000_000)),
         (json!(2.0), json!("estimate"))
     );
-    std::fs::write(&file, r#"{"m":{"input":"free"}}"#).expect("written");
-    tool().args(flags).write_stdin("").assert().code(78);
+    std::fs::write(&file, "{\"m\": {\n  \"input\": \"free\"}}").expect("written");
+    let output = tool().args(flags).write_stdin("").output().expect("run");
+    assert_eq!(output.status.code(), Some(78));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let place = format!("cr-summarize: {}:2: invalid type", file.display());
+    assert!(said.starts_with(&place), "{said}");
+    assert!(!said.contains(" at line "), "{said}");
 }
 
 #[test]

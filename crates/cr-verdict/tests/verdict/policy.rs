@@ -176,7 +176,7 @@ fn w5_retries_are_counted_and_waits_are_not() {
     };
     let only = next(&failed(), &[], &none);
     assert_eq!(only.action, Action::GiveUp);
-    assert_eq!(only.reason, "failed after one attempt");
+    assert_eq!(only.reason, "failed after 1 attempt");
 }
 
 #[test]
