@@ -101,21 +101,23 @@ pub enum Format {
     Json,
 }
 
-const EXIT_STATUS: &str = "\
+macro_rules! exit_status {
+    () => {
+        "\
 Exit status:
   0    done, also when nothing was shown or the reader left
   2    bad usage
   66   an input cannot be opened
   74   reading or writing failed
-  130  interrupted twice";
+  130  interrupted twice"
+    };
+}
 
-const LONG: &str = "\
-Exit status:
-  0    done, also when nothing was shown or the reader left
-  2    bad usage
-  66   an input cannot be opened
-  74   reading or writing failed
-  130  interrupted twice
+const EXIT_STATUS: &str = exit_status!();
+
+const LONG: &str = concat!(
+    exit_status!(),
+    "
 
 Examples:
   claude -p --output-format stream-json --verbose 'fix it' | cr-filter
@@ -125,4 +127,5 @@ Examples:
   cr-filter ~/.claude/projects/-home-me-project/
       Read old sessions.
   cr-filter --format json run.ndjson | jq -r 'select(.kind==\"tool\" and .ok==false) | .target'
-      What failed.";
+      What failed."
+);

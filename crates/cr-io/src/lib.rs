@@ -13,6 +13,7 @@ mod redact;
 mod scan;
 mod size;
 mod text;
+mod trickle;
 
 pub use duration::{parse_duration, show_duration};
 pub use exit::{Exit, exit_of, message, note, report};
@@ -25,3 +26,4 @@ pub use redact::Redactor;
 pub use scan::is_object;
 pub use size::parse_max_line;
 pub use text::{counted, first_chars, is_hidden, sanitize, sanitized};
+pub use trickle::Trickle;

@@ -315,26 +315,7 @@ impl<R: Read> Lines<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Gives `step` bytes at a time, and an interruption before each.
-    struct Trickle<'a> {
-        bytes: &'a [u8],
-        step: usize,
-        interrupted: bool,
-    }
-
-    impl Read for Trickle<'_> {
-        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-            self.interrupted = !self.interrupted;
-            if self.interrupted {
-                return Err(ErrorKind::Interrupted.into());
-            }
-            let n = self.step.min(self.bytes.len()).min(buf.len());
-            buf[..n].copy_from_slice(&self.bytes[..n]);
-            self.bytes = &self.bytes[n..];
-            Ok(n)
-        }
-    }
+    use crate::Trickle;
 
     fn all<R: Read>(mut lines: Lines<R>) -> Vec<String> {
         let mut found = Vec::new();
@@ -379,18 +360,10 @@ mod tests {
             "torn 3",
         ];
         for step in [1, 2, 7, 4096, BUFFER, usize::MAX] {
-            let trickle = Trickle {
-                bytes: &input,
-                step,
-                interrupted: false,
-            };
+            let trickle = Trickle::new(&input, step);
             let lines = Lines::new(trickle).limit(4 * BUFFER);
             assert_eq!(all(lines), expected, "step {step}");
-            let trickle = Trickle {
-                bytes: &input,
-                step,
-                interrupted: false,
-            };
+            let trickle = Trickle::new(&input, step);
             let lines = Lines::new(trickle).limit(4 * BUFFER).judged();
             assert_eq!(all(lines), expected, "judged, step {step}");
         }
@@ -398,11 +371,7 @@ mod tests {
 
     /// Each line's verdict, read by `step` bytes, long lines passed or held.
     fn objects(input: &[u8], step: usize, hold: bool) -> Vec<bool> {
-        let trickle = Trickle {
-            bytes: input,
-            step,
-            interrupted: false,
-        };
+        let trickle = Trickle::new(input, step);
         let mut lines = Lines::new(trickle).judged();
         let mut found = Vec::new();
         loop {
@@ -455,11 +424,7 @@ mod tests {
     fn lines_that_begin_alike_are_passed_over_at_once() {
         for step in [1, 3, 10, usize::MAX] {
             let input = b"aa1\naa2\nb\naa3\naa-torn";
-            let mut lines = Lines::new(Trickle {
-                bytes: input,
-                step,
-                interrupted: false,
-            });
+            let mut lines = Lines::new(Trickle::new(input, step));
             let (mut passed, mut seen) = (0, Vec::new());
             loop {
                 passed += lines.skip(b"aa");

@@ -124,21 +124,11 @@ impl Redactor {
 
     /// `text` with every secret masked; borrowed when there is none.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let found = self.find(text.as_bytes());
-        if found.is_empty() {
-            return Cow::Borrowed(text);
+        match self.redact_bytes(text.as_bytes()) {
+            Cow::Borrowed(_) => Cow::Borrowed(text),
+            // A secret begins and ends between characters.
+            Cow::Owned(masked) => Cow::Owned(String::from_utf8_lossy(&masked).into_owned()),
         }
-        let mut masked = String::with_capacity(text.len());
-        let mut at = 0;
-        for (range, kind) in found {
-            masked.push_str(&text[at..range.start]);
-            masked.push_str("[REDACTED:");
-            masked.push_str(kind);
-            masked.push(']');
-            at = range.end;
-        }
-        masked.push_str(&text[at..]);
-        Cow::Owned(masked)
     }
 
     /// [`Redactor::redact`] for bytes that may not be UTF-8, such as a line of

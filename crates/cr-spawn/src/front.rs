@@ -25,7 +25,8 @@ use crate::clocks;
 use crate::feed::Feed;
 use crate::guard::Guard;
 use crate::output::{Fate, Output};
-use crate::record::{Limit, Still, compose, millis};
+use crate::ration::Rationed;
+use crate::record::{Doing, Limit, Still, compose, millis};
 use crate::signals::Signals;
 use crate::starter::Starter;
 use crate::stderr::Stderr;
@@ -319,6 +320,14 @@ impl<'a> Front<'a> {
         }
     }
 
+    /// What the agent is about, fit to be shown.
+    fn doing(&self, now: Instant) -> Doing {
+        let mut doing = self.activity.doing(now);
+        let target = doing.target.as_deref();
+        doing.target = target.map(|text| self.redactor.redact(text).into_owned());
+        doing
+    }
+
     fn check_clocks(&mut self) {
         let now = Instant::now();
         let Some(clock) = self.clock().filter(|clock| clock.until() <= now) else {
@@ -327,10 +336,7 @@ impl<'a> Front<'a> {
         if self.phase != Phase::Running || self.seen.elapsed() > GAP {
             return;
         }
-        let mut doing = self.activity.doing(now);
-        doing.target = doing
-            .target
-            .map(|text| self.redactor.redact(&text).into_owned());
+        let doing = self.doing(now);
         let limit = Limit {
             clock: clock.name,
             limit_ms: millis(clock.limit),
@@ -348,10 +354,7 @@ impl<'a> Front<'a> {
         if self.phase != Phase::Running || !self.reader_may_leave || !is_due || self.out.is_full() {
             return;
         }
-        let mut doing = self.activity.doing(now);
-        doing.target = doing
-            .target
-            .map(|text| self.redactor.redact(&text).into_owned());
+        let doing = self.doing(now);
         let still = Still {
             state: "running",
             turn: self.activity.turns,

@@ -8,6 +8,8 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::rc::Rc;
 
+use crate::stdout::{Maker, Sink};
+
 /// A file, read by rations.
 #[derive(Debug)]
 pub(crate) struct Ration {
@@ -31,6 +33,70 @@ impl Purse {
     /// Allows `bytes` more, and nothing of what was allowed before.
     pub(crate) fn fill(&self, bytes: usize) {
         self.0.set(bytes);
+    }
+}
+
+/// How far the reading of a stream has come.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    purse: Purse,
+    is_over: bool,
+    /// Reading ended before the lines at hand did.
+    is_waiting: bool,
+}
+
+impl Flow {
+    pub(crate) fn new(purse: Purse) -> Self {
+        Self {
+            purse,
+            is_over: false,
+            is_waiting: false,
+        }
+    }
+}
+
+/// A stream of the agent's, read by rations so that the clocks and the signals
+/// have their turn.
+pub(crate) trait Rationed {
+    /// Lines read in one go.
+    const ROUND: usize;
+    /// Bytes read in one go.
+    const BYTES: usize;
+
+    fn flow(&self) -> &Flow;
+    fn flow_mut(&mut self) -> &mut Flow;
+
+    /// Takes one step; returns whether there may be another.
+    fn step(&mut self, maker: &Maker<'_>, sink: &mut impl Sink) -> io::Result<bool>;
+
+    /// Whether there is nothing more to come.
+    fn is_over(&self) -> bool {
+        self.flow().is_over
+    }
+
+    /// Whether there are lines that no more bytes will announce.
+    fn is_waiting(&self) -> bool {
+        self.flow().is_waiting && !self.flow().is_over
+    }
+
+    /// Reads what is there.
+    fn read(&mut self, maker: &Maker<'_>, sink: &mut impl Sink) {
+        self.flow_mut().purse.fill(Self::BYTES);
+        self.flow_mut().is_waiting = true;
+        for _ in 0..Self::ROUND {
+            if self.is_over() || sink.is_full() {
+                return;
+            }
+            match self.step(maker, sink) {
+                Ok(true) => {}
+                Err(err) if err.kind() == ErrorKind::WouldBlock => {
+                    self.flow_mut().is_waiting = false;
+                    return;
+                }
+                // A pipe that cannot be read has no more to say.
+                Ok(false) | Err(_) => self.flow_mut().is_over = true,
+            }
+        }
     }
 }
 

@@ -3,12 +3,12 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use cr_io::{Line, Lines};
 
-use crate::ration::{Purse, Ration};
+use crate::ration::{Flow, Ration, Rationed};
 use crate::record::{self, Words, compose};
 use crate::stdout::{Maker, Sink};
 
@@ -16,23 +16,13 @@ use crate::stdout::{Maker, Sink};
 const HEAD: usize = 16 << 10;
 const TAIL: usize = 64 << 10;
 
-/// Lines read in one go.
-const ROUND: usize = 500;
-
-/// Bytes read in one go.
-const BYTES: usize = 256 << 10;
-
 /// The reading end.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Stderr {
     fd: OwnedFd,
-    purse: Purse,
+    flow: Flow,
     lines: Lines<Ration>,
     is_long: bool,
-    is_over: bool,
-    /// Reading ended before the lines at hand did.
-    is_waiting: bool,
     bytes: u64,
     head: String,
     tail: VecDeque<String>,
@@ -47,73 +37,15 @@ impl Stderr {
         let (ration, purse) = Ration::new(File::from(fd.try_clone()?));
         Ok(Self {
             fd,
-            purse,
+            flow: Flow::new(purse),
             lines: Lines::new(ration),
             is_long: false,
-            is_over: false,
-            is_waiting: false,
             bytes: 0,
             head: String::new(),
             tail: VecDeque::new(),
             tail_bytes: 0,
             in_key: false,
         })
-    }
-
-    /// Whether there is nothing more to come.
-    pub(crate) fn is_over(&self) -> bool {
-        self.is_over
-    }
-
-    /// Whether there are lines that no more bytes will announce.
-    pub(crate) fn is_waiting(&self) -> bool {
-        self.is_waiting && !self.is_over
-    }
-
-    /// Reads what is there.
-    pub(crate) fn read(&mut self, maker: &Maker<'_>, sink: &mut impl Sink) {
-        self.purse.fill(BYTES);
-        self.is_waiting = true;
-        for _ in 0..ROUND {
-            if self.is_over || sink.is_full() {
-                return;
-            }
-            match self.step(maker, sink) {
-                Ok(true) => {}
-                Err(err) if err.kind() == ErrorKind::WouldBlock => {
-                    self.is_waiting = false;
-                    return;
-                }
-                Ok(false) | Err(_) => self.is_over = true,
-            }
-        }
-    }
-
-    fn step(&mut self, maker: &Maker<'_>, sink: &mut impl Sink) -> io::Result<bool> {
-        if self.is_long {
-            let mut parts = Vec::new();
-            let ended = self.lines.pass(|part| parts.push(part.to_vec()));
-            self.is_long = ended.is_err();
-            for part in parts.iter().filter(|part| !part.is_empty()) {
-                self.take(part, self.is_long, maker, sink);
-            }
-            return ended.map(|newline| {
-                self.bytes += u64::from(newline);
-                true
-            });
-        }
-        let (line, newline) = match self.lines.next()? {
-            None => return Ok(false),
-            Some(Line::Long(_)) => {
-                self.is_long = true;
-                return Ok(true);
-            }
-            Some(Line::Whole(line)) => (line.to_vec(), 1),
-            Some(Line::Torn(line)) => (line.to_vec(), 0),
-        };
-        self.take(&line, false, maker, sink);
-        self.bytes += newline;
-        Ok(true)
     }
 
     fn take(&mut self, line: &[u8], partial: bool, maker: &Maker<'_>, sink: &mut impl Sink) {
@@ -158,6 +90,46 @@ impl Stderr {
             head: self.head.clone(),
             tail: self.tail.iter().flat_map(|line| [line, "\n"]).collect(),
         }
+    }
+}
+
+impl Rationed for Stderr {
+    const ROUND: usize = 500;
+    const BYTES: usize = 256 << 10;
+
+    fn flow(&self) -> &Flow {
+        &self.flow
+    }
+
+    fn flow_mut(&mut self) -> &mut Flow {
+        &mut self.flow
+    }
+
+    fn step(&mut self, maker: &Maker<'_>, sink: &mut impl Sink) -> io::Result<bool> {
+        if self.is_long {
+            let mut parts = Vec::new();
+            let ended = self.lines.pass(|part| parts.push(part.to_vec()));
+            self.is_long = ended.is_err();
+            for part in parts.iter().filter(|part| !part.is_empty()) {
+                self.take(part, self.is_long, maker, sink);
+            }
+            return ended.map(|newline| {
+                self.bytes += u64::from(newline);
+                true
+            });
+        }
+        let (line, newline) = match self.lines.next()? {
+            None => return Ok(false),
+            Some(Line::Long(_)) => {
+                self.is_long = true;
+                return Ok(true);
+            }
+            Some(Line::Whole(line)) => (line.to_vec(), 1),
+            Some(Line::Torn(line)) => (line.to_vec(), 0),
+        };
+        self.take(&line, false, maker, sink);
+        self.bytes += newline;
+        Ok(true)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The agent's standard output: lines in, lines and replacements out.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
@@ -9,17 +9,11 @@ use cr_io::{Line, Lines, Redactor, is_object};
 use cr_run::RunDir;
 use sha2::{Digest, Sha256};
 
-use crate::ration::{Purse, Ration};
+use crate::ration::{Flow, Ration, Rationed};
 use crate::record::{Forged, Oversize, Words, compose};
 
 /// What of a long line is shown.
 const HEAD: usize = 1000;
-
-/// Lines read in one go; then the clocks and the signals have their turn.
-const ROUND: usize = 2000;
-
-/// Bytes read in one go, for the same reason.
-const BYTES: usize = 4 << 20;
 
 /// What the lines were.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,13 +49,10 @@ pub(crate) struct Maker<'a> {
 #[derive(Debug)]
 pub(crate) struct Stdout {
     fd: OwnedFd,
-    purse: Purse,
+    flow: Flow,
     lines: Lines<Ration>,
     stage: Stage,
     counts: Counts,
-    is_over: bool,
-    /// Reading ended before the lines at hand did.
-    is_waiting: bool,
 }
 
 #[derive(Debug)]
@@ -79,50 +70,30 @@ impl Stdout {
         let (ration, purse) = Ration::new(File::from(fd.try_clone()?));
         Ok(Self {
             fd,
-            purse,
+            flow: Flow::new(purse),
             lines: Lines::new(ration).limit(max_line),
             stage: Stage::Lines,
             counts: Counts::default(),
-            is_over: false,
-            is_waiting: false,
         })
     }
 
     pub(crate) fn counts(&self) -> Counts {
         self.counts
     }
+}
 
-    /// Whether there is nothing more to come.
-    pub(crate) fn is_over(&self) -> bool {
-        self.is_over
+impl Rationed for Stdout {
+    const ROUND: usize = 2000;
+    const BYTES: usize = 4 << 20;
+
+    fn flow(&self) -> &Flow {
+        &self.flow
     }
 
-    /// Whether there are lines that no more bytes will announce.
-    pub(crate) fn is_waiting(&self) -> bool {
-        self.is_waiting && !self.is_over
+    fn flow_mut(&mut self) -> &mut Flow {
+        &mut self.flow
     }
 
-    /// Reads what is there.
-    pub(crate) fn read(&mut self, maker: &Maker<'_>, sink: &mut impl Sink) {
-        self.purse.fill(BYTES);
-        self.is_waiting = true;
-        for _ in 0..ROUND {
-            if self.is_over || sink.is_full() {
-                return;
-            }
-            match self.step(maker, sink) {
-                Ok(true) => {}
-                Err(err) if err.kind() == ErrorKind::WouldBlock => {
-                    self.is_waiting = false;
-                    return;
-                }
-                // A pipe that cannot be read has no more to say.
-                Ok(false) | Err(_) => self.is_over = true,
-            }
-        }
-    }
-
-    /// Takes one step; returns whether there may be another.
     fn step(&mut self, maker: &Maker<'_>, sink: &mut impl Sink) -> io::Result<bool> {
         match &mut self.stage {
             Stage::Lines => match self.lines.next()? {

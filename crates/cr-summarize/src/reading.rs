@@ -70,33 +70,10 @@ mod tests {
     use super::*;
     use crate::sessions::LARGE;
     use crate::summary_of;
-
-    /// Gives `step` bytes at a time, and an interruption before each.
-    struct Trickle<'a> {
-        bytes: &'a [u8],
-        step: usize,
-        interrupted: bool,
-    }
-
-    impl Read for Trickle<'_> {
-        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-            self.interrupted = !self.interrupted;
-            if self.interrupted {
-                return Err(io::ErrorKind::Interrupted.into());
-            }
-            let n = self.step.min(self.bytes.len()).min(buf.len());
-            buf[..n].copy_from_slice(&self.bytes[..n]);
-            self.bytes = &self.bytes[n..];
-            Ok(n)
-        }
-    }
+    use cr_io::Trickle;
 
     fn trickled(bytes: &[u8], step: usize) -> String {
-        summary_of(Trickle {
-            bytes,
-            step,
-            interrupted: false,
-        })
+        summary_of(Trickle::new(bytes, step))
     }
 
     fn capture(name: &str) -> Vec<u8> {

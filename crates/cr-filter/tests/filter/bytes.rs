@@ -1,23 +1,12 @@
 //! The same bytes give the same output, and no bytes do harm.
 
-use std::io::{self, Read};
+use std::io::Read;
 
 use clap::Parser;
 use cr_filter::{Args, Source, run_on};
+use cr_io::Trickle;
 
 use crate::{assistant, call, result};
-
-/// Gives `step` bytes at a time.
-struct Trickle<'a>(&'a [u8], usize);
-
-impl Read for Trickle<'_> {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let n = self.1.min(self.0.len()).min(buf.len());
-        buf[..n].copy_from_slice(&self.0[..n]);
-        self.0 = &self.0[n..];
-        Ok(n)
-    }
-}
 
 /// Gives the bytes up to a place, then the rest.
 fn cut(bytes: &[u8], at: usize) -> impl Read {
@@ -57,7 +46,7 @@ fn a1_the_output_does_not_depend_on_how_the_input_is_cut() {
             );
         }
         assert_eq!(
-            filtered(args, Trickle(&input, 1)),
+            filtered(args, Trickle::new(&input, 1)),
             whole,
             "{args:?} byte by byte"
         );
@@ -68,7 +57,7 @@ fn a1_the_output_does_not_depend_on_how_the_input_is_cut() {
 fn what_is_teed_is_what_came() {
     let mut input = stream();
     input.extend(b"\n\xff\xfe\0\n{\"torn\":");
-    let (out, _) = filtered(&["--tee"], Trickle(&input, 7));
+    let (out, _) = filtered(&["--tee"], Trickle::new(&input, 7));
     assert_eq!(out, input);
 }
 

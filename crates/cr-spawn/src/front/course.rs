@@ -8,6 +8,7 @@ use super::{DRAIN, Front, Phase};
 use crate::activity::Activity;
 use crate::cause::Cause;
 use crate::guardian::PATIENCE;
+use crate::ration::Rationed;
 use crate::record::millis;
 use crate::wire::{Order, Report};
 

@@ -6,6 +6,7 @@ use rustix::event::{PollFd, PollFlags};
 
 use super::{Front, Phase};
 use crate::output::Fate;
+use crate::ration::Rationed;
 use crate::wait::polled;
 
 /// Who has something for us.
