@@ -97,6 +97,8 @@ fn refused(err: anyhow::Error) -> anyhow::Error {
 impl Place {
     /// A directory for a new run.
     pub(crate) fn create() -> anyhow::Result<(Self, RunId)> {
+        // What goes wrong is for the next one to find.
+        let _ = cr_runs::look_after();
         let state = state()?;
         let id = RunId::new();
         state.open_part("orchestrate").map_err(refused)?;

@@ -51,7 +51,7 @@ pub(crate) enum Command {
     Stop(StopArgs),
     /// Print the directory of a run
     Path(Which),
-    /// Remove old runs
+    /// Remove old runs, those of cr-orchestrate among them
     Prune(PruneArgs),
     /// Print every setting of claude-runner with its source
     Config,

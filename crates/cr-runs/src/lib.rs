@@ -8,6 +8,7 @@ mod detach;
 mod find;
 mod interface;
 mod ls;
+mod orchestrated;
 mod place;
 mod prompt;
 mod prune;
@@ -50,6 +51,13 @@ pub fn configured() -> anyhow::Result<BTreeMap<&'static str, String>> {
     Ok(Config::load()?.all_of_file())
 }
 
+/// Looks after old runs, once a day; for whoever begins one.
+pub fn look_after() -> anyhow::Result<()> {
+    let config = Config::load()?;
+    prune::now_and_then(find::state_of(&config)?.path(), config.keep());
+    Ok(())
+}
+
 /// Begins a run if the script `claude-runner` called this program: the name to
 /// report under, and what came of it.
 pub fn begin() -> Option<(&'static str, anyhow::Result<Exit>)> {
@@ -85,5 +93,6 @@ fn prune(args: &PruneArgs, out: impl Write) -> anyhow::Result<Exit> {
     let mut keep = Config::load()?.keep();
     keep.younger_than = args.older_than.unwrap_or(keep.younger_than);
     keep.bytes = args.keep_bytes.unwrap_or(keep.bytes);
-    prune::prune(&find::runs()?, keep, args.dry_run, out)
+    let state = find::state_of(&Config::load()?)?;
+    prune::prune(state.path(), keep, args.dry_run, out)
 }

@@ -114,7 +114,7 @@ fn directory(runner: &Runner, config: &Config, id: &RunId) -> anyhow::Result<Opt
         Some(path) => RunDir::at(path),
         None => find::state_of(config).and_then(|state| {
             let made = RunDir::create(&state, id)?;
-            prune::now_and_then(&state.path().join("runs"), config.keep());
+            prune::now_and_then(state.path(), config.keep());
             Ok(made)
         }),
     };

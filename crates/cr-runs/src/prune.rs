@@ -2,14 +2,15 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
 use cr_io::{Exit, Out};
+use cr_run::RunDir;
 use jiff::Timestamp;
 
-use crate::run::{self, Run};
+use crate::{orchestrated, run};
 
 /// How often a run that begins looks after the old ones.
 const OFTEN: Duration = Duration::from_hours(24);
@@ -21,10 +22,25 @@ pub(crate) struct Keep {
     pub(crate) bytes: u64,
 }
 
-/// Removes what is too old, and then the oldest until the rest fits; prints what
-/// goes. A run that goes on, or that has a file `keep`, stays.
+/// A directory that may go.
+#[derive(Debug)]
+struct Candidate {
+    dir: PathBuf,
+    /// When it was last of use.
+    at: Option<Timestamp>,
+    /// It goes on, or somebody wants it.
+    is_kept: bool,
+    /// It can still go on, and goes only when it is too old.
+    is_unfinished: bool,
+    /// Held while it is removed, so that nobody takes it up meanwhile.
+    has_lock: bool,
+}
+
+/// Removes what is too old in the state directory, and then the oldest until the
+/// rest fits; prints what goes. A run that goes on, or that has a file `keep`,
+/// stays.
 pub(crate) fn prune(
-    runs: &Path,
+    state: &Path,
     keep: Keep,
     is_dry: bool,
     out: impl Write,
@@ -32,21 +48,19 @@ pub(crate) fn prune(
     let mut out = Out::new(out);
     let now = Timestamp::now();
     let mut room = keep.bytes;
-    for run in run::all(runs) {
+    for run in candidates(state) {
         let size = size_of(&run.dir);
-        let is_old = run.began().is_some_and(|began| {
-            let age = Duration::try_from(now.duration_since(began));
+        let is_old = run.at.is_some_and(|at| {
+            let age = Duration::try_from(now.duration_since(at));
             age.is_ok_and(|age| age > keep.younger_than)
         });
         let fits = size <= room;
-        if (!is_old && fits) || is_kept(&run) {
+        if run.is_kept || (!is_old && (fits || run.is_unfinished)) {
             room = room.saturating_sub(size);
             continue;
         }
-        if !is_dry {
-            fs::remove_dir_all(&run.dir)
-                .with_context(|| run.dir.display().to_string())
-                .context(Exit::Io)?;
+        if !is_dry && !remove(&run)? {
+            continue;
         }
         out.line(run.dir.as_os_str().as_encoded_bytes())?;
     }
@@ -54,10 +68,45 @@ pub(crate) fn prune(
     Ok(Exit::Ok)
 }
 
+/// Everything that takes up room, the latest first.
+fn candidates(state: &Path) -> Vec<Candidate> {
+    let single = run::all(&state.join("runs"));
+    let single = single.into_iter().map(|run| Candidate {
+        at: run.began(),
+        is_kept: run.has("keep") || !run.state().is_over(),
+        is_unfinished: false,
+        has_lock: false,
+        dir: run.dir,
+    });
+    let many = orchestrated::all(&state.join("orchestrate"));
+    let many = many.into_iter().map(|run| Candidate {
+        at: run.last_change(),
+        is_kept: run.dir.join("keep").exists() || run.is_running(),
+        is_unfinished: !run.is_finished(),
+        has_lock: true,
+        dir: run.dir,
+    });
+    let mut all: Vec<Candidate> = single.chain(many).collect();
+    all.sort_by(|one, other| (other.at, &other.dir).cmp(&(one.at, &one.dir)));
+    all
+}
+
+/// Removes a run, unless somebody has just taken it up.
+fn remove(run: &Candidate) -> anyhow::Result<bool> {
+    let lock = run.has_lock.then(|| RunDir::at(&run.dir)?.lock());
+    let Ok(_lock) = lock.transpose() else {
+        return Ok(false);
+    };
+    fs::remove_dir_all(&run.dir)
+        .with_context(|| run.dir.display().to_string())
+        .context(Exit::Io)?;
+    Ok(true)
+}
+
 /// Prunes if nobody has done so for a day. What goes wrong is for the next one
 /// to find: the run that begins has other business.
-pub(crate) fn now_and_then(runs: &Path, keep: Keep) {
-    let mark = runs.join(".pruned");
+pub(crate) fn now_and_then(state: &Path, keep: Keep) {
+    let mark = state.join(".pruned");
     let age = fs::metadata(&mark)
         .and_then(|meta| meta.modified())
         .ok()
@@ -65,18 +114,16 @@ pub(crate) fn now_and_then(runs: &Path, keep: Keep) {
     if age.is_some_and(|age| age < OFTEN) || fs::write(&mark, "").is_err() {
         return;
     }
-    let _ = prune(runs, keep, false, std::io::sink());
+    let _ = prune(state, keep, false, std::io::sink());
 }
 
-fn is_kept(run: &Run) -> bool {
-    run.has("keep") || !run.state().is_over()
-}
-
-/// The bytes of the files in `dir`; there are no directories in it.
+/// The bytes of the files below `dir`.
 fn size_of(dir: &Path) -> u64 {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let sizes = entries
-        .filter_map(|entry| entry.metadata().ok())
-        .map(|meta| meta.len());
+    let sizes = entries.map(|entry| match entry.metadata() {
+        Ok(meta) if meta.is_dir() => size_of(&entry.path()),
+        Ok(meta) => meta.len(),
+        Err(_) => 0,
+    });
     sizes.sum()
 }

@@ -104,7 +104,7 @@ impl Run {
     /// How it is doing. The lock is asked first: what is written before it is
     /// let go is there when it is found free.
     pub(crate) fn state(&self) -> State {
-        if self.is_locked() {
+        if is_locked(&self.file("lock")) {
             return State::Running;
         }
         if self.has("exit.json") || self.has("summary.json") {
@@ -117,20 +117,6 @@ impl Run {
             Some(age) if age < BEGINNING => State::Starting,
             _ => State::Lost,
         }
-    }
-
-    /// Whether somebody holds the lock. It is opened for reading, so that those
-    /// who watch for its end are not woken by us.
-    fn is_locked(&self) -> bool {
-        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        let opened = File::options()
-            .read(true)
-            .custom_flags(flags.bits().cast_signed())
-            .open(self.file("lock"));
-        opened.is_ok_and(|lock| {
-            flock(&lock, FlockOperation::NonBlockingLockShared)
-                == Err(rustix::io::Errno::WOULDBLOCK)
-        })
     }
 
     /// How long ago something was added to the directory.
@@ -221,4 +207,17 @@ pub(crate) fn all(runs: &Path) -> Vec<Run> {
         .collect();
     found.sort_by(|(a, one), (b, other)| b.cmp(a).then_with(|| other.dir.cmp(&one.dir)));
     found.into_iter().map(|(_, run)| run).collect()
+}
+
+/// Whether somebody holds the lock `path`. It is opened for reading, so that
+/// those who watch for its end are not woken by us.
+pub(crate) fn is_locked(path: &Path) -> bool {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let opened = File::options()
+        .read(true)
+        .custom_flags(flags.bits().cast_signed())
+        .open(path);
+    opened.is_ok_and(|lock| {
+        flock(&lock, FlockOperation::NonBlockingLockShared) == Err(rustix::io::Errno::WOULDBLOCK)
+    })
 }

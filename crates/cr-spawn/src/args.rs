@@ -197,6 +197,11 @@ pub struct Args {
     #[arg(long, value_name = "BYTES", default_value_t = cr_io::MAX_LINE, value_parser = cr_io::parse_max_line)]
     pub max_line: usize,
 
+    /// Longest record of the stream, in bytes, and of lines too long for it; of
+    /// a longer one the beginning and the end are kept. 0 is no limit
+    #[arg(long, value_name = "BYTES", default_value_t = 256 << 20)]
+    pub max_record: u64,
+
     /// Arguments for the agent, as they are
     #[arg(last = true, value_name = "CLAUDE_ARGS")]
     pub rest: Vec<OsString>,

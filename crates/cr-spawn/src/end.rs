@@ -50,6 +50,7 @@ pub(crate) fn facts(front: &Front<'_>, run_id: &str) -> record::Exit {
         children_kept: front.args.keep_children && !front.swept.leaked.is_empty(),
         recorded: front.out.is_recorded(),
         output_file: front.out.copy(),
+        record_cut: front.out.is_cut(),
         run_id: run_id.to_owned(),
     }
 }
@@ -76,7 +77,7 @@ pub(crate) fn finish(mut front: Front<'_>, exit: &record::Exit) -> Exit {
         ..
     } = front;
     guard.dismiss();
-    out.flush();
+    out.end();
     loop {
         if out.drain(Duration::from_millis(200)) || reader_left() {
             break;

@@ -276,6 +276,7 @@ impl<'a> Front<'a> {
             redactor: self.redactor,
             run_dir: self.run_dir,
             max_line: self.args.max_line,
+            max_record: self.args.max_record,
         };
         let now = Instant::now();
         let before = self.stdout.counts().lines;

@@ -22,6 +22,7 @@ mod prepare;
 mod program;
 mod ration;
 mod record;
+mod recording;
 mod schema;
 mod signals;
 mod start;

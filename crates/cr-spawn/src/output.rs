@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags};
 
 use crate::copy::{Copy, Kept};
+use crate::recording::Recording;
 use crate::wait::polled;
 
 /// More than this is not collected.
@@ -78,12 +79,15 @@ struct State {
     is_recorded: bool,
     /// The user's own file is written, or was until this went wrong.
     copy: Option<Kept>,
+    is_cut: bool,
+    /// Nothing comes after what waits.
+    is_ending: bool,
 }
 
 impl Output {
     /// Starts the writer. `record` and `copy` get the same bytes; that one of
     /// them fails is noted and stops nothing.
-    pub(crate) fn start(record: Option<File>, copy: Option<Copy>) -> io::Result<Self> {
+    pub(crate) fn start(record: Option<Recording>, copy: Option<Copy>) -> io::Result<Self> {
         let (woken, wake) = UnixStream::pair()?;
         woken.set_nonblocking(true)?;
         wake.set_nonblocking(true)?;
@@ -97,6 +101,8 @@ impl Output {
                 fate: Fate::Open,
                 is_recorded: record.is_some(),
                 copy: copy.as_ref().map(Copy::kept),
+                is_cut: false,
+                is_ending: false,
             }),
             changed: Condvar::new(),
         });
@@ -234,6 +240,17 @@ impl Output {
         self.shared.lock().copy.clone()
     }
 
+    /// Whether the record lacks a part of it.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.shared.lock().is_cut
+    }
+
+    /// Writes or hands over what was collected, and after it nothing.
+    pub(crate) fn end(&mut self) {
+        self.shared.lock().is_ending = true;
+        self.flush();
+    }
+
     /// Forgets that something changed; polling then waits for the next time.
     pub(crate) fn acknowledge(&self) {
         let mut bytes = [0; 64];
@@ -268,7 +285,7 @@ impl Shared {
 struct Writer {
     shared: Arc<Shared>,
     wake: UnixStream,
-    record: Option<File>,
+    record: Option<Recording>,
     copy: Option<Copy>,
 }
 
@@ -307,12 +324,7 @@ impl Writer {
         let (mut bytes, mut unrecorded) = (Vec::new(), Vec::new());
         loop {
             let fate = self.next(&mut bytes, &mut unrecorded);
-            if let Some(record) = &mut self.record
-                && record.write_all(&unrecorded).is_err()
-            {
-                self.record = None;
-                self.shared.lock().is_recorded = false;
-            }
+            self.record(&unrecorded);
             if let Some(copy) = &mut self.copy
                 && let Err(err) = copy.write_all(&unrecorded)
             {
@@ -326,6 +338,24 @@ impl Writer {
             {
                 self.shared.lock().fate = Fate::of(&err);
             }
+        }
+    }
+
+    fn record(&mut self, lines: &[u8]) {
+        let Some(record) = &mut self.record else {
+            return;
+        };
+        let mut written = record.write(lines);
+        let mut state = self.shared.lock();
+        let is_ending = state.is_ending;
+        state.is_cut = record.is_cut();
+        drop(state);
+        if is_ending && written.is_ok() {
+            written = record.finish();
+        }
+        if written.is_err() {
+            self.record = None;
+            self.shared.lock().is_recorded = false;
         }
     }
 

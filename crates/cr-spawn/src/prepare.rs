@@ -103,5 +103,6 @@ pub(crate) fn limits(args: &Args) -> Limits {
         max_turns: (args.max_turns > 0).then_some(args.max_turns),
         max_budget_usd: (args.max_budget > 0.0).then_some(args.max_budget),
         max_line: args.max_line,
+        max_record: (args.max_record > 0).then_some(args.max_record),
     }
 }

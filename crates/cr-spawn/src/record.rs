@@ -90,6 +90,7 @@ pub(crate) struct Limits {
     pub(crate) max_turns: Option<u64>,
     pub(crate) max_budget_usd: Option<f64>,
     pub(crate) max_line: usize,
+    pub(crate) max_record: Option<u64>,
 }
 
 /// `cr/stderr`, `cr/noise`: text that is not an event.
@@ -99,6 +100,13 @@ pub(crate) struct Words<'a> {
     /// More of the same line follows.
     #[serde(skip_serializing_if = "is_false")]
     pub(crate) partial: bool,
+}
+
+/// `cr/cut`: what is left out of the record in its place.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct Cut {
+    pub(crate) bytes: u64,
+    pub(crate) lines: u64,
 }
 
 /// `cr/forged`: a line of the agent's that claims to be ours.
@@ -186,6 +194,9 @@ pub(crate) struct Exit {
     pub(crate) recorded: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) output_file: Option<Kept>,
+    /// The record lacks the middle of the stream.
+    #[serde(skip_serializing_if = "is_false")]
+    pub(crate) record_cut: bool,
     #[serde(skip)]
     pub(crate) run_id: String,
 }

@@ -21,6 +21,7 @@ use crate::plan::{self, Plan};
 use crate::prepare::{limits, no_isolation, note, place, prompt, refused, run_id};
 use crate::program::{self, Missing, Version};
 use crate::record::{self, Claude, Start, compose};
+use crate::recording::Recording;
 use crate::signals::Signals;
 use crate::starter::Starter;
 use crate::stderr::Stderr;
@@ -163,7 +164,8 @@ impl Run<'_> {
         let record = self
             .dir
             .as_ref()
-            .and_then(|dir| dir.create_file("stream.ndjson").ok());
+            .and_then(|dir| dir.create_file("stream.ndjson").ok())
+            .map(|file| Recording::new(file, self.id.as_str(), self.args.max_record));
         Output::start(record, self.copy.take())
             .context("start a thread")
             .context(Exit::Tool)

@@ -24,6 +24,8 @@ pub(crate) struct Counts {
     pub(crate) forged: u64,
     pub(crate) oversize: u64,
     pub(crate) torn: bool,
+    /// Bytes that went to files.
+    spooled: u64,
 }
 
 /// Where the lines go.
@@ -43,6 +45,8 @@ pub(crate) struct Maker<'a> {
     pub(crate) redactor: &'a Redactor,
     pub(crate) run_dir: Option<&'a RunDir>,
     pub(crate) max_line: usize,
+    /// The most that goes to files, in bytes; 0 is no limit.
+    pub(crate) max_record: u64,
 }
 
 /// The reading end.
@@ -113,7 +117,7 @@ impl Rationed for Stdout {
                     self.stage = Stage::Lines;
                 } else {
                     self.counts.oversize += 1;
-                    self.stage = Stage::Spool(Spool::new(maker, self.counts.oversize));
+                    self.stage = Stage::Spool(Spool::new(maker, self.counts));
                 }
             }
             Stage::Spool(spool) => {
@@ -121,6 +125,7 @@ impl Rationed for Stdout {
                 self.counts.torn |= !ended;
                 self.counts.lines += 1;
                 self.counts.bytes += spool.bytes + u64::from(ended);
+                self.counts.spooled += spool.kept();
                 sink.replace(&spool.line(maker));
                 self.stage = Stage::Lines;
             }
@@ -142,8 +147,9 @@ impl Counts {
         self.bytes += line.len() as u64 + u64::from(!self.torn);
         if line.len() > maker.max_line {
             self.oversize += 1;
-            let mut spool = Spool::new(maker, self.oversize);
+            let mut spool = Spool::new(maker, *self);
             spool.feed(line);
+            self.spooled += spool.kept();
             return sink.replace(&spool.line(maker));
         }
         if !is_object(line) {
@@ -179,20 +185,27 @@ fn hex(bytes: &[u8]) -> String {
 #[derive(Debug)]
 struct Spool {
     file: Option<(File, PathBuf)>,
+    /// The most that the file may hold.
+    room: u64,
     sha256: Sha256,
     bytes: u64,
     head: Vec<u8>,
 }
 
 impl Spool {
-    fn new(maker: &Maker<'_>, number: u64) -> Self {
-        let name = format!("oversize-{number}.json");
+    fn new(maker: &Maker<'_>, before: Counts) -> Self {
+        let name = format!("oversize-{}.json", before.oversize);
+        let room = match maker.max_record {
+            0 => u64::MAX,
+            most => most.saturating_sub(before.spooled),
+        };
         let file = maker.run_dir.and_then(|dir| {
             let file = dir.create_file(&name).ok()?;
             Some((file, dir.path().join(&name)))
         });
         Self {
             file,
+            room,
             sha256: Sha256::new(),
             bytes: 0,
             head: Vec::new(),
@@ -205,11 +218,17 @@ impl Spool {
         let room = HEAD - self.head.len();
         self.head.extend_from_slice(&part[..part.len().min(room)]);
         // Half a file would be worse than none.
-        if let Some((file, _)) = &mut self.file
-            && file.write_all(part).is_err()
+        if let Some((file, path)) = &mut self.file
+            && (self.bytes > self.room || file.write_all(part).is_err())
         {
+            let _ = std::fs::remove_file(path);
             self.file = None;
         }
+    }
+
+    /// How much is on disk.
+    fn kept(&self) -> u64 {
+        self.file.as_ref().map_or(0, |_| self.bytes)
     }
 
     fn line(&mut self, maker: &Maker<'_>) -> Vec<u8> {

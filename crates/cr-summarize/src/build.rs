@@ -147,6 +147,9 @@ fn identity(summary: &mut Summary, gather: &Gather, terms: &Terms) {
     summary.recorded = ours.recorded;
     let file = ours.output_file.as_deref();
     summary.output_file = file.and_then(|file| terms.value(file));
+    if ours.record_cut {
+        summary.truncated.push("transcript");
+    }
 }
 
 fn ending(summary: &mut Summary, gather: &Gather, terms: &Terms) {

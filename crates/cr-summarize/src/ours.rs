@@ -24,6 +24,8 @@ pub(crate) struct Ours {
     pub(crate) recorded: Option<bool>,
     /// The file that the stream was to be kept in, and whether it was.
     pub(crate) output_file: Option<Vec<u8>>,
+    /// The record lacks a part of the stream.
+    pub(crate) record_cut: bool,
     pub(crate) exit: Option<Ended>,
     pub(crate) git: Option<Git>,
     /// The clock that ran out last, and what it found the agent doing.
@@ -139,6 +141,7 @@ impl Ours {
             "task" => self.task(line),
             "run" => self.whole(line),
             "forged" => self.forged += 1,
+            "cut" => self.record_cut = true,
             "oversize" => return Fate::Oversize,
             _ => return Fate::Ignored,
         }
@@ -194,6 +197,7 @@ impl Ours {
         self.recorded = line.get("recorded").and_then(Raw::bool);
         let file = line.get("output_file").map(|file| file.bytes().to_vec());
         self.output_file = file;
+        self.record_cut |= line.get("record_cut").and_then(Raw::bool) == Some(true);
         let number = |key| line.get(key).and_then(whole);
         let flag = |key| line.get(key).and_then(Raw::bool) == Some(true);
         let leaked = line.get("leaked").map(Raw::items).unwrap_or_default();

@@ -15,7 +15,7 @@ pub(crate) fn orchestrate() -> &'static Path {
         let path = PathBuf::from(env!("CARGO_BIN_EXE_cr-orchestrate"));
         let mut cargo = Command::new(env!("CARGO"));
         cargo.args(["build", "--quiet", "--bins"]);
-        for tool in ["cr-spawn", "cr-git", "cr-summarize"] {
+        for tool in ["cr-spawn", "cr-git", "cr-summarize", "cr-runs"] {
             cargo.args(["-p", tool]);
         }
         if path.parent().is_some_and(|dir| dir.ends_with("release")) {

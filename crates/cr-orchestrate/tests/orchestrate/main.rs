@@ -4,5 +4,6 @@ mod bins;
 mod case;
 mod crash;
 mod formats;
+mod retention;
 mod rules;
 mod steering;

@@ -1,6 +1,7 @@
 //! What goes through: S1, S2, and the lines of our own.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use crate::case::{CALL, Case, INIT, RESULT};
@@ -90,6 +91,46 @@ fn a5_a_line_beyond_the_limit_goes_to_a_file() {
         assert_eq!(oversize["sha256"].as_str(), sums.split(' ').next());
         assert_eq!(oversize["head"].as_str().expect("text").len(), 1000);
         assert_eq!(done.exit()["oversize"], 1);
+    }
+}
+
+#[test]
+fn t12_a_line_that_no_disk_can_bear_is_not_kept() {
+    for length in [2000, 300_000] {
+        let case = Case::playing(&[INIT, RESULT], &format!("long={length}"));
+        let done = case.args(&["--max-line=1000", "--max-record=1500"]).run();
+        let oversize = &done.all("cr/oversize")[0];
+        assert_eq!(oversize["bytes"], length);
+        assert_eq!(oversize["file"], serde_json::Value::Null);
+        let dir = done.all("cr/start")[0]["run_dir"].clone();
+        let dir = Path::new(dir.as_str().expect("a directory")).join("oversize-1.json");
+        assert!(!dir.exists(), "{}", dir.display());
+    }
+}
+
+#[test]
+fn t12_a_long_run_is_recorded_at_both_ends_and_shown_whole() {
+    let script = format!(
+        r#"cat > /dev/null; echo '{INIT}'; yes '{{"type":"x","text":"{}"}}' | head -n 100000; echo '{RESULT}'"#,
+        "0123456789".repeat(10)
+    );
+    for (most, is_cut) in [("100000", true), ("0", false)] {
+        let done = Case::script(&script).args(&["--max-record", most]).run();
+        assert_eq!(done.code(), Some(0), "{}", done.stderr);
+        assert_eq!(done.agents().len(), 100_002);
+        assert_eq!(done.exit()["recorded"], true);
+        assert_eq!(done.exit()["record_cut"] == true, is_cut);
+        let dir = done.all("cr/start")[0]["run_dir"].clone();
+        let dir = Path::new(dir.as_str().expect("a directory"));
+        let record = fs::read_to_string(dir.join("stream.ndjson")).expect("the record");
+        let lines: Vec<&str> = record.lines().collect();
+        assert_eq!(record.len() < 5_000_000, is_cut, "{}", record.len());
+        assert_eq!(lines.last(), done.lines.last().map(String::as_str).as_ref());
+        assert_eq!(lines[1], done.lines[1]);
+        let cut = lines
+            .iter()
+            .filter(|line| line.contains(r#""subtype":"cut""#));
+        assert_eq!(cut.count(), usize::from(is_cut));
     }
 }
 

@@ -149,6 +149,18 @@ fn a_schema_that_was_asked_for_must_be_met() {
 }
 
 #[test]
+fn a_record_that_lacks_a_part_is_told() {
+    let cut = r#"{"type":"cr","subtype":"cut","at":"2026-11-18T01:01:00.000Z","run_id":"r1","bytes":5,"lines":1}"#;
+    for (body, fields) in [
+        (good(), json!({"recorded": true, "record_cut": true})),
+        (format!("{}{cut}\n", good()), json!({"recorded": true})),
+    ] {
+        let (code, summary) = run(&body, &fields);
+        assert_eq!((code, &summary["truncated"]), (0, &json!(["transcript"])));
+    }
+}
+
+#[test]
 fn the_clock_that_ran_out_and_what_it_found_are_told() {
     let limit = json!({"type": "cr", "subtype": "limit", "run_id": "r1", "clock": "tool", "limit_ms": 3_600_000, "elapsed_ms": 3_600_000,
         "doing": {"what": "tool", "tool": "Bash", "target": "sleep 9999", "since_ms": 3_600_000}, "action": "term"});

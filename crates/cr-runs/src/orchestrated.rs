@@ -1,0 +1,87 @@
+//! The runs of `cr-orchestrate`, as far as their age and size matter.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use crate::run::is_locked;
+
+/// A directory in which nothing has happened for this long will not begin.
+const BEGINNING: Duration = Duration::from_mins(1);
+
+/// The most of a log that is read for its last line.
+const LAST_LINE: usize = 64 << 10;
+
+/// A run of many tasks.
+#[derive(Clone, Debug)]
+pub(crate) struct Orchestrated {
+    pub(crate) dir: PathBuf,
+}
+
+/// What matters here of a line in `session.log`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct LogLine {
+    subtype: String,
+    state: String,
+}
+
+impl Orchestrated {
+    /// Whether it, or an attempt that outlived it, goes on.
+    pub(crate) fn is_running(&self) -> bool {
+        let is_new = !self.dir.join("run.json").exists() && self.age() < BEGINNING;
+        is_new || is_locked(&self.dir.join("lock")) || self.has_attempt()
+    }
+
+    fn has_attempt(&self) -> bool {
+        let names = |dir: PathBuf| {
+            let entries = fs::read_dir(dir).into_iter().flatten();
+            entries.filter_map(|entry| Some(entry.ok()?.path()))
+        };
+        let mut attempts = names(self.dir.join("attempts")).flat_map(names);
+        attempts.any(|dir| is_locked(&dir.join("lock")) || is_locked(&dir.join("attempt.lock")))
+    }
+
+    /// Whether it came to its end; one that was stopped or waits can go on.
+    pub(crate) fn is_finished(&self) -> bool {
+        let bytes = fs::read(self.dir.join("session.log")).unwrap_or_default();
+        let tail = &bytes[bytes.len().saturating_sub(LAST_LINE)..];
+        let mut lines = tail.split(|&byte| byte == b'\n');
+        let last = lines.rfind(|line| !line.is_empty()).unwrap_or_default();
+        let last: LogLine = serde_json::from_slice(last).unwrap_or_default();
+        last.subtype == "run" && last.state == "ended"
+    }
+
+    /// When something last happened in it.
+    pub(crate) fn last_change(&self) -> Option<Timestamp> {
+        Timestamp::try_from(self.changed()?).ok()
+    }
+
+    fn changed(&self) -> Option<SystemTime> {
+        let log = fs::metadata(self.dir.join("session.log"));
+        let meta = log.or_else(|_| fs::metadata(&self.dir)).ok()?;
+        meta.modified().ok()
+    }
+
+    fn age(&self) -> Duration {
+        let age = self
+            .changed()
+            .map(|then| SystemTime::now().duration_since(then));
+        age.and_then(Result::ok).unwrap_or_default()
+    }
+}
+
+/// Every run below `dir`.
+pub(crate) fn all(dir: &Path) -> Vec<Orchestrated> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let runs = entries.filter(|entry| {
+        let name = entry.file_name();
+        let is_id = name.to_str().and_then(cr_run::RunId::parse).is_some();
+        is_id && entry.file_type().is_ok_and(|kind| kind.is_dir())
+    });
+    runs.map(|entry| Orchestrated { dir: entry.path() })
+        .collect()
+}
