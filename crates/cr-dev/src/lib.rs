@@ -6,6 +6,7 @@
 
 mod completions;
 mod files;
+mod licences;
 mod man;
 mod measure;
 mod sections;
