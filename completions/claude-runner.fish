@@ -34,6 +34,7 @@ complete -c claude-runner -l output-file -d 'Keep the stream in this file, too, 
 complete -c claude-runner -l name -d 'A name for the run' -r
 complete -c claude-runner -l claude -d 'The agent\'s program [default: claude]' -r -F
 complete -c claude-runner -l max-line -d 'Longest line that is passed on, in bytes' -r
+complete -c claude-runner -l max-record -d 'Longest record of the stream, in bytes, and of lines too long for it; of a longer one the beginning and the end are kept. 0 is no limit' -r
 complete -c claude-runner -l json -d 'As --output summary'
 complete -c claude-runner -s q -l quiet -d 'Show only commits, errors, limits and the end'
 complete -c claude-runner -l detach -d 'Print the run\'s id and directory, and leave it to itself; see cr-runs'

@@ -32,7 +32,7 @@ complete -c cr-runs -n "__fish_cr_runs_needs_command" -f -a "wait" -d 'Wait for 
 complete -c cr-runs -n "__fish_cr_runs_needs_command" -f -a "tail" -d 'Show the progress of a run, and the cursor to go on from'
 complete -c cr-runs -n "__fish_cr_runs_needs_command" -f -a "stop" -d 'Ask a run to end, and wait until it has'
 complete -c cr-runs -n "__fish_cr_runs_needs_command" -f -a "path" -d 'Print the directory of a run'
-complete -c cr-runs -n "__fish_cr_runs_needs_command" -f -a "prune" -d 'Remove old runs'
+complete -c cr-runs -n "__fish_cr_runs_needs_command" -f -a "prune" -d 'Remove old runs, those of cr-orchestrate among them'
 complete -c cr-runs -n "__fish_cr_runs_needs_command" -f -a "config" -d 'Print every setting of claude-runner with its source'
 complete -c cr-runs -n "__fish_cr_runs_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c cr-runs -n "__fish_cr_runs_using_subcommand ls" -s n -d 'How many; 0 is all' -r
@@ -67,6 +67,6 @@ complete -c cr-runs -n "__fish_cr_runs_using_subcommand help; and not __fish_see
 complete -c cr-runs -n "__fish_cr_runs_using_subcommand help; and not __fish_seen_subcommand_from ls status wait tail stop path prune config help" -f -a "tail" -d 'Show the progress of a run, and the cursor to go on from'
 complete -c cr-runs -n "__fish_cr_runs_using_subcommand help; and not __fish_seen_subcommand_from ls status wait tail stop path prune config help" -f -a "stop" -d 'Ask a run to end, and wait until it has'
 complete -c cr-runs -n "__fish_cr_runs_using_subcommand help; and not __fish_seen_subcommand_from ls status wait tail stop path prune config help" -f -a "path" -d 'Print the directory of a run'
-complete -c cr-runs -n "__fish_cr_runs_using_subcommand help; and not __fish_seen_subcommand_from ls status wait tail stop path prune config help" -f -a "prune" -d 'Remove old runs'
+complete -c cr-runs -n "__fish_cr_runs_using_subcommand help; and not __fish_seen_subcommand_from ls status wait tail stop path prune config help" -f -a "prune" -d 'Remove old runs, those of cr-orchestrate among them'
 complete -c cr-runs -n "__fish_cr_runs_using_subcommand help; and not __fish_seen_subcommand_from ls status wait tail stop path prune config help" -f -a "config" -d 'Print every setting of claude-runner with its source'
 complete -c cr-runs -n "__fish_cr_runs_using_subcommand help; and not __fish_seen_subcommand_from ls status wait tail stop path prune config help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

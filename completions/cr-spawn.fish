@@ -26,6 +26,7 @@ complete -c cr-spawn -l output-file -d 'Keep the stream in this file, too, every
 complete -c cr-spawn -l name -d 'A name for the run' -r
 complete -c cr-spawn -l claude -d 'The agent\'s program [default: claude]' -r -F
 complete -c cr-spawn -l max-line -d 'Longest line that is passed on, in bytes' -r
+complete -c cr-spawn -l max-record -d 'Longest record of the stream, in bytes, and of lines too long for it; of a longer one the beginning and the end are kept. 0 is no limit' -r
 complete -c cr-spawn -s c -l continue -d 'Go on with the last session of the directory'
 complete -c cr-spawn -l dangerously-skip-permissions -d 'As --permission-mode bypassPermissions'
 complete -c cr-spawn -l fork-session -d 'Go on in a copy of the resumed session'

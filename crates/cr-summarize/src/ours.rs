@@ -82,6 +82,7 @@ pub(crate) struct Ended {
 
 /// The `cr/limit` line: a clock ran out.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_field_names, reason = "the names of the format")]
 pub(crate) struct Limit {
     pub(crate) clock: String,
     pub(crate) limit_ms: Option<u64>,

@@ -112,6 +112,7 @@ pub(crate) struct Retry {
 
 /// A clock that ran out.
 #[derive(Clone, Debug, Serialize)]
+#[expect(clippy::struct_field_names, reason = "the names of the format")]
 pub(crate) struct Limit {
     pub(crate) clock: String,
     pub(crate) limit_ms: Option<u64>,
