@@ -33,16 +33,7 @@ impl Orchestrated {
     /// Whether it, or an attempt that outlived it, goes on.
     pub(crate) fn is_running(&self) -> bool {
         let is_new = !self.dir.join("run.json").exists() && self.age() < BEGINNING;
-        is_new || is_locked(&self.dir.join("lock")) || self.has_attempt()
-    }
-
-    fn has_attempt(&self) -> bool {
-        let names = |dir: PathBuf| {
-            let entries = fs::read_dir(dir).into_iter().flatten();
-            entries.filter_map(|entry| Some(entry.ok()?.path()))
-        };
-        let mut attempts = names(self.dir.join("attempts")).flat_map(names);
-        attempts.any(|dir| is_locked(&dir.join("lock")) || is_locked(&dir.join("attempt.lock")))
+        is_new || is_locked(&self.dir.join("lock")) || has_attempt(&self.dir)
     }
 
     /// Whether it came to its end; one that was stopped or waits can go on.
@@ -72,6 +63,17 @@ impl Orchestrated {
             .map(|then| SystemTime::now().duration_since(then));
         age.and_then(Result::ok).unwrap_or_default()
     }
+}
+
+/// Whether an attempt of the run in `dir` goes on, though whoever started it may
+/// be gone.
+pub(crate) fn has_attempt(dir: &Path) -> bool {
+    let names = |dir: PathBuf| {
+        let entries = fs::read_dir(dir).into_iter().flatten();
+        entries.filter_map(|entry| Some(entry.ok()?.path()))
+    };
+    let mut attempts = names(dir.join("attempts")).flat_map(names);
+    attempts.any(|dir| is_locked(&dir.join("lock")) || is_locked(&dir.join("attempt.lock")))
 }
 
 /// Every run below `dir`.

@@ -10,7 +10,8 @@ use cr_io::{Exit, Out};
 use cr_run::RunDir;
 use jiff::Timestamp;
 
-use crate::{orchestrated, run};
+use crate::orchestrated::{self, has_attempt};
+use crate::run;
 
 /// How often a run that begins looks after the old ones.
 const OFTEN: Duration = Duration::from_hours(24);
@@ -73,7 +74,7 @@ fn candidates(state: &Path) -> Vec<Candidate> {
     let single = run::all(&state.join("runs"));
     let single = single.into_iter().map(|run| Candidate {
         at: run.began(),
-        is_kept: run.has("keep") || !run.state().is_over(),
+        is_kept: run.has("keep") || !run.state().is_over() || has_attempt(&run.dir),
         is_unfinished: false,
         has_lock: false,
         dir: run.dir,
