@@ -63,3 +63,9 @@ pub fn first(text: &str) -> Option<&str> {
     let mut found = search(text, false).into_iter();
     found.find_map(|(_, json)| json.first().copied())
 }
+
+/// The last JSON in `text` that is wanted, of the first rule that finds any.
+pub fn last_that<'a, T>(text: &'a str, mut wanted: impl FnMut(&'a str) -> Option<T>) -> Option<T> {
+    let mut rules = search(text, false).into_iter();
+    rules.find_map(|(_, json)| json.into_iter().rev().find_map(&mut wanted))
+}

@@ -5,6 +5,7 @@ use cr_run::RunDir;
 use cr_verdict::Outcome;
 use jiff::Timestamp;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use crate::attempt::{End, Spec, read_json};
 use crate::task::{Commit, Task};
@@ -24,8 +25,7 @@ struct Summary {
     num_turns: Option<u64>,
     errors: Vec<String>,
     result: Option<String>,
-    json: Option<Answer>,
-    structured_output: Option<Answer>,
+    structured_output: Option<Box<RawValue>>,
     git: Option<Git>,
     started_at: Option<Timestamp>,
     ended_at: Option<Timestamp>,
@@ -52,14 +52,6 @@ struct Git {
     commits: Option<Vec<String>>,
 }
 
-/// The agent's answer: a status, if it is an object with one.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Answer {
-    Status(Status),
-    Other(serde::de::IgnoredAny),
-}
-
 /// The agent's own word on its task.
 #[derive(Debug, Deserialize)]
 struct Status {
@@ -82,7 +74,7 @@ struct Asked {
 pub(crate) fn by_summary(dir: &RunDir, spec: &Spec) -> End {
     let path = dir.path().join("summary.json");
     let read = read_json::<Summary>(&path).and_then(|summary| summary.context("no summary"));
-    let mut summary = match read {
+    let summary = match read {
         Ok(summary) => summary,
         Err(err) => return End::new(Outcome::Incomplete, &cr_io::message(&err)),
     };
@@ -121,15 +113,14 @@ pub(crate) fn by_summary(dir: &RunDir, spec: &Spec) -> End {
 }
 
 impl Summary {
-    fn status(&mut self) -> Option<Status> {
-        let answers = [self.structured_output.take(), self.json.take()];
-        answers
-            .into_iter()
-            .flatten()
-            .find_map(|answer| match answer {
-                Answer::Status(status) => Some(status),
-                Answer::Other(_) => None,
-            })
+    /// The agent's word, which it was asked to end its answer with: JSON that
+    /// comes before is the work's.
+    fn status(&self) -> Option<Status> {
+        let status = |json: &str| serde_json::from_str(json).ok();
+        let structured = self.structured_output.as_deref();
+        structured
+            .and_then(|json| status(json.get()))
+            .or_else(|| cr_json::last_that(self.result.as_deref()?, status))
     }
 }
 
@@ -146,9 +137,10 @@ fn error_of(why: &str, errors: &[String]) -> String {
 fn obey(end: &mut End, status: Status) {
     let word = status.word.to_ascii_lowercase().replace('_', "-");
     let outcome = match word.as_str() {
-        "failed" => Outcome::Failed,
+        "completed" | "complete" | "done" | "success" | "succeeded" | "ok" => return,
         "needs-human" => Outcome::NeedsInput,
-        _ => return,
+        // Whatever else it is, it is not done.
+        _ => Outcome::Failed,
     };
     outcome.as_str().clone_into(&mut end.outcome);
     end.why = match status.summary.trim() {

@@ -149,6 +149,8 @@ fn spawn(dir: &RunDir, spec: &Spec) -> Command {
     options.extend(clocks.map(|(clock, seconds)| (clock, seconds.to_string())));
     let optional = [
         ("name", (!spec.is_command_line).then(|| task.id.clone())),
+        // The record is the stream that is passed on.
+        ("max-record", spec.is_command_line.then(|| "0".to_owned())),
         ("resume", spec.resume.clone()),
         ("model", task.model.clone()),
         ("system-prompt", task.system_prompt.clone()),

@@ -41,6 +41,24 @@ fn an_attempt_that_took_too_long_gets_twice_the_time() {
 }
 
 #[test]
+fn an_estimate_doubled_is_the_time_that_a_task_gets() {
+    let case = Case::new();
+    // (fields, seconds)
+    let tasks = [
+        ("a", "estimated_duration: 20m", 2400.0),
+        ("b", "estimated_duration: 20m, timeout: 60", 60.0),
+        ("c", "", 7200.0),
+    ];
+    case.plan(&tasks.map(|(id, fields, _)| (id, fields)));
+    assert_eq!(case.go(&[]).code, Some(0));
+    for (id, _, seconds) in tasks {
+        let spec = case.of_run(&format!("attempts/{id}/1/attempt.json"));
+        let spec: serde_json::Value = serde_json::from_str(&spec).expect("JSON");
+        assert_eq!(spec["limits"]["timeout"], seconds, "{id}");
+    }
+}
+
+#[test]
 fn the_clock_that_ran_out_is_lengthened_and_no_other() {
     let hang = r#"rmdir "$CASE/busy"; exec sleep 600"#;
     let call = r#"{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"x"}}]}}"#;
@@ -207,6 +225,39 @@ fn an_agent_that_says_failed_has_failed() {
     let case = second(script, "", &["--sprint"]);
     assert!(case.seen("a", 1, "prompt").contains("needs-human"));
     assert!(case.seen("a", 2, "prompt").contains("failed: no key"));
+    // (an answer, whether the task is done)
+    let cases = [
+        (
+            r#"```json\n{\"status\":\"completed\",\"summary\":\"yes\"}\n```"#,
+            true,
+        ),
+        (
+            r#"```json\n{\"name\":\"x\"}\n```\n```json\n{\"status\":\"failed\"}\n```"#,
+            false,
+        ),
+        (
+            r#"```json\n{\"status\":\"failed\"}\n```\n```json\n{\"status\":\"completed\"}\n```"#,
+            true,
+        ),
+        (r#"I could not. {\"status\":\"failed\"}"#, false),
+        (r#"{\"status\":\"blocked\"}"#, false),
+        (r#"{\"status\":200}"#, true),
+        ("done", true),
+    ];
+    for (answer, is_done) in cases {
+        let case = Case::new();
+        case.plan(&[("a", "retries: 0")]);
+        let result =
+            format!(r#"result '"subtype":"success","is_error":false,"result":"{answer}"' 0"#);
+        case.script("a", 1, &result);
+        let ended = case.go(&["--sprint"]);
+        assert_eq!(
+            ended.code,
+            Some(i32::from(!is_done)),
+            "{answer}: {}",
+            ended.err
+        );
+    }
     // Who was not asked for a status is not held to one.
     let case = Case::new();
     case.plan(&[("a", "")]);
