@@ -20,7 +20,7 @@ fn the_demo_runs_the_whole_runner_on_one_screen() {
         "$ claude-runner \"write beta",
         "] Session started: model: sonnet",
         "] Commit: feat: first",
-        "] Git: 1 commits, 1 files changed, +1 -1, 1 uncommitted",
+        "] Git: 1 commit, 1 file changed, +1 -1, 1 uncommitted",
         "---CLAUDE-RUNNER-RESULT---",
         "\"outcome\": \"success\"",
         "code, 0 here",
