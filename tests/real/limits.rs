@@ -95,7 +95,7 @@ fn a_limit_is_waited_for_and_is_no_attempt() {
     each(|cli| {
         let place = Place::new();
         // The margin is nearly over, so that nobody waits for all of it.
-        let reset = now() - MARGIN + 6;
+        let reset = now() - MARGIN + 15;
         let run = limited(&place, cli, reset, &["--max-wait", "10m"]);
         // Without a retry to spend, it is done at the second start.
         assert_eq!(run.code, Some(0), "{}", run.said);
