@@ -48,7 +48,7 @@ fn an_exhausted_budget_is_3() {
 
 #[test]
 fn an_agent_that_ignores_term_ends_at_its_timeout() {
-    let case = with(&[INIT, "trap '' TERM INT HUP\n", HANG]);
+    let case = with(&["trap '' TERM INT HUP\n", INIT, HANG]);
     let before = Instant::now();
     let done = case.run(&["go", "--timeout", "1", "--grace", "1"]);
     assert!(

@@ -48,7 +48,7 @@ fn a_signal_to_the_script_ends_the_run_with_its_summary() {
 #[test]
 fn a_second_signal_kills_at_once() {
     for shell in SHELLS {
-        let stubborn = [INIT, "trap '' TERM INT\n", HANG].concat();
+        let stubborn = ["trap '' TERM INT\n", INIT, HANG].concat();
         let case = Case::new(&stubborn).shell(shell);
         let command = plainly(&case, &case.runner(&["go", "--grace", "60"]));
         let mut run = case.begin(command);
@@ -69,11 +69,8 @@ fn a_second_signal_kills_at_once() {
 fn a_signal_to_the_whole_group_is_one_signal() {
     for shell in SHELLS {
         // The agent says goodbye, which takes it a moment.
-        let agent = [
-            INIT,
-            "trap 'sleep 1; echo \"{}\"; exit 7' TERM\nsleep 600 & wait\n",
-        ]
-        .concat();
+        let goodbye = "trap 'sleep 1; echo \"{}\"; exit 7' TERM\n";
+        let agent = [goodbye, INIT, "sleep 600 & wait\n"].concat();
         let case = Case::new(&agent).shell(shell);
         let command = plainly(&case, &case.runner(&["go", "--grace", "20"]));
         let mut run = case.begin(command);

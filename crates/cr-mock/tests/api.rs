@@ -3,7 +3,7 @@
 #![allow(missing_docs, reason = "an integration test is a crate of its own")]
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -188,7 +188,9 @@ fn a_connection_is_cut_where_the_script_says() {
     let api = Api::start(&json!({"turns": [{"drop": "before"}, {"text": "half", "drop": "mid"}]}));
     for _ in 0..2 {
         let err = api.try_ask(&streamed("p")).expect_err("a reset");
-        assert_eq!(err.kind(), std::io::ErrorKind::ConnectionReset);
+        // The reset may come before we say that we have no more to say.
+        let kinds = [ErrorKind::ConnectionReset, ErrorKind::NotConnected];
+        assert!(kinds.contains(&err.kind()), "{err:?}");
     }
     assert_eq!(api.log().len(), 2);
 }
