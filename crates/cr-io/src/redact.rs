@@ -5,9 +5,10 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use aho_corasick::packed::Searcher;
-use memchr::memmem::Finder;
+use memchr::memmem::find_iter;
 
 /// A value shorter than this is a word and not a secret.
 const SHORTEST: usize = 8;
@@ -29,17 +30,24 @@ const NAMES: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"];
 /// ```
 #[derive(Debug)]
 pub struct Redactor {
+    /// Made when the first text is to be masked: many a run has none.
+    known: OnceLock<Known>,
+}
+
+/// What to look for.
+#[derive(Debug)]
+struct Known {
     /// Finds that there may be one, for all of them at once: most text has none.
     any: Option<Searcher>,
     values: Vec<Value>,
-    shapes: Vec<(Finder<'static>, &'static Shape)>,
+    shapes: &'static [Shape],
 }
 
 /// A secret that is known by its value.
 #[derive(Debug)]
 struct Value {
     name: String,
-    finder: Finder<'static>,
+    value: String,
 }
 
 /// A secret that is known by its look.
@@ -81,45 +89,25 @@ static SHAPES: [Shape; 17] = [
 impl Redactor {
     /// Masks the secrets in this process's environment and every known shape.
     pub fn from_env() -> Self {
-        let vars = std::env::vars_os();
-        Self::from_vars(
-            vars.filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))),
-        )
+        let known = OnceLock::new();
+        Self { known }
     }
 
     /// Masks the secrets among `vars` and every known shape.
     pub fn from_vars(vars: impl IntoIterator<Item = (String, String)>) -> Self {
-        let mut values = Vec::new();
-        for (name, value) in vars {
-            let upper = name.to_ascii_uppercase();
-            if value.len() < SHORTEST || !NAMES.iter().any(|word| upper.contains(word)) {
-                continue;
-            }
-            // Inside a JSON string the same value may look different.
-            let escaped = escape(&value);
-            if escaped != value {
-                values.push(Value::new(&name, &escaped));
-            }
-            values.push(Value::new(&name, &value));
-        }
-        let shapes = SHAPES.iter().map(|shape| (Finder::new(shape.start), shape));
-        let starts = SHAPES.iter().map(|shape| shape.start.as_bytes());
-        let starts = starts.chain(values.iter().map(|value| value.finder.needle()));
-        Self {
-            // Not on every processor: then every text is searched for each.
-            any: Searcher::new(starts),
-            values,
-            shapes: shapes.collect(),
-        }
+        let known = Known::among(vars).into();
+        Self { known }
     }
 
     /// Masks nothing.
     pub fn none() -> Self {
-        Self {
+        let nothing = Known {
             any: None,
             values: Vec::new(),
-            shapes: Vec::new(),
-        }
+            shapes: &[],
+        };
+        let known = nothing.into();
+        Self { known }
     }
 
     /// `text` with every secret masked; borrowed when there is none.
@@ -171,22 +159,25 @@ impl Redactor {
     /// Where the secrets are, in order and without overlap.
     fn find(&self, text: &[u8]) -> Vec<(Range<usize>, &str)> {
         let mut found = Vec::new();
-        if self
-            .any
-            .as_ref()
-            .is_some_and(|any| any.find(text).is_none())
-        {
+        if text.len() < SHORTEST {
             return found;
         }
-        for value in &self.values {
-            let length = value.finder.needle().len();
-            let starts = value.finder.find_iter(text);
-            found.extend(starts.map(|at| (at..at + length, &*value.name)));
+        let Known {
+            any,
+            values,
+            shapes,
+        } = self.known.get_or_init(Known::of_env);
+        if any.as_ref().is_some_and(|any| any.find(text).is_none()) {
+            return found;
         }
-        for (finder, shape) in &self.shapes {
+        for Value { name, value } in values {
+            let starts = find_iter(text, value);
+            found.extend(starts.map(|at| (at..at + value.len(), &**name)));
+        }
+        for shape in *shapes {
             // Text may be all starts and no end: none is looked at twice.
             let mut seen = 0;
-            for at in finder.find_iter(text) {
+            for at in find_iter(text, shape.start) {
                 if at < seen || !can_start(&text[..at]) {
                     continue;
                 }
@@ -213,13 +204,46 @@ impl Redactor {
     }
 }
 
-impl Value {
-    fn new(name: &str, value: &str) -> Self {
+impl Known {
+    fn of_env() -> Self {
+        let vars = std::env::vars_os();
+        Self::among(vars.filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))))
+    }
+
+    fn among(vars: impl IntoIterator<Item = (String, String)>) -> Self {
+        let mut values = Vec::new();
+        for (name, value) in vars {
+            if value.len() < SHORTEST || !is_telling(&name) {
+                continue;
+            }
+            // Inside a JSON string the same value may look different.
+            let escaped = escape(&value);
+            if escaped != value {
+                let name = name.clone();
+                values.push(Value {
+                    name,
+                    value: escaped,
+                });
+            }
+            values.push(Value { name, value });
+        }
+        let starts = SHAPES.iter().map(|shape| shape.start.as_bytes());
+        let starts = starts.chain(values.iter().map(|value| value.value.as_bytes()));
         Self {
-            name: name.to_owned(),
-            finder: Finder::new(value).into_owned(),
+            // Not on every processor: then every text is searched for each.
+            any: Searcher::new(starts),
+            values,
+            shapes: &SHAPES,
         }
     }
+}
+
+/// Whether the name of a variable says that its value is a secret.
+fn is_telling(name: &str) -> bool {
+    NAMES.iter().any(|word| {
+        let mut parts = name.as_bytes().windows(word.len());
+        parts.any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
+    })
 }
 
 impl Shape {
