@@ -2,7 +2,7 @@
 //! once, and the last lines, which say how the run ended, come after it.
 
 use std::fmt;
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -102,11 +102,13 @@ impl Patience {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(err) => return Err(err.into()),
             }
-            let [input, output, _] = fds.map(|fd| fd.revents());
+            let [input, output, signals] = fds.map(|fd| fd.revents());
             if output.contains(PollFlags::ERR) {
                 return Err(io::ErrorKind::BrokenPipe.into());
             }
-            self.take_signals()?;
+            if !signals.is_empty() {
+                self.take_signals()?;
+            }
             // Asked first: a source that never pauses must not keep us alive.
             if self.deadline.is_some_and(|at| at <= Instant::now()) {
                 return Ok(Wake::TooLong);
@@ -135,7 +137,11 @@ impl Patience {
 
 /// The signals that were switched off when this process began, as bits.
 fn ignored_signals() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    // In one piece: the file has no size by which to read it.
+    let mut status = [0; 4096];
+    let file = std::fs::File::open("/proc/self/status");
+    let length = file.and_then(|mut file| file.read(&mut status));
+    let status = std::str::from_utf8(&status[..length.unwrap_or(0)]).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
         .unwrap_or(0)
