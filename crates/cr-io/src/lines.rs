@@ -210,7 +210,9 @@ impl<R: Read> Lines<R> {
     /// The end of the next line, if it is in the buffer.
     #[inline]
     fn find(&mut self) -> Option<End> {
-        if self.found.is_none() {
+        // Before there is anything, nobody asks the processor what it can do:
+        // that takes a tenth of a filter's start.
+        if self.found.is_none() && self.start < self.end {
             self.found = match &mut self.scan {
                 Some(scan) => scan.next(&self.buf[..self.end]),
                 None => self.newline(),

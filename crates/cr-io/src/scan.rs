@@ -32,7 +32,8 @@ trait Kit {
 /// Scans a buffer that grows at its end and is consumed from its start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scan {
-    fast: bool,
+    /// Known from the first look at something.
+    fast: Option<bool>,
     /// Where the next block begins.
     at: usize,
     /// Where the current block began, and what of it is not accounted for yet.
@@ -71,11 +72,11 @@ pub(crate) struct End {
 
 impl Scan {
     pub(crate) fn new() -> Self {
-        Self::outside(is_fast(), 0)
+        Self::outside(None, 0)
     }
 
     /// Outside of everything, with `at` the next byte to look at.
-    fn outside(fast: bool, at: usize) -> Self {
+    fn outside(fast: Option<bool>, at: usize) -> Self {
         Self {
             fast,
             at,
@@ -93,7 +94,7 @@ impl Scan {
     /// Goes on to the next newline in `buf`, or `None` where there is none yet.
     pub(crate) fn next(&mut self, buf: &[u8]) -> Option<End> {
         #[cfg(target_arch = "x86_64")]
-        if self.fast {
+        if *self.fast.get_or_insert_with(is_fast) {
             return x86::next(self, buf);
         }
         self.next_with(buf, &Plain)
@@ -344,7 +345,10 @@ mod x86 {
 
     /// [`Scan::next`] on a processor that [`super::is_fast`].
     pub(super) fn next(scan: &mut Scan, buf: &[u8]) -> Option<End> {
-        assert!(scan.fast, "asked for only on such a processor");
+        assert!(
+            scan.fast == Some(true),
+            "asked for only on such a processor"
+        );
         // SAFETY: the processor has the features.
         unsafe { next_here(scan, buf) }
     }
@@ -452,7 +456,7 @@ mod tests {
     }
 
     fn scanned(text: &[u8], cuts: impl Fn(usize) -> usize, fast: bool) -> Vec<(usize, bool)> {
-        let mut scan = Scan::outside(fast, 0);
+        let mut scan = Scan::outside(Some(fast), 0);
         let mut ends = Vec::new();
         let mut length = 0;
         while length < text.len() {
