@@ -47,19 +47,16 @@ impl Terms {
 
 /// What was read is no stream: there is no session to resume, and somebody
 /// should look at what wrote it.
-fn nothing_to_judge(verdict: &mut Verdict, why: &str) {
-    verdict.why = why.into();
-    verdict.next = "Look at what wrote it: the agent may not have started.".into();
-    (verdict.retry.retryable, verdict.retry.action) = (false, "look");
+fn nothing_to_judge(summary: &mut Summary, why: &str) {
+    summary.why = why.into();
+    summary.next = "Look at what wrote it: the agent may not have started.".into();
+    (summary.retry.retryable, summary.retry.action) = (false, "look");
 }
 
 /// Makes the summary of what was gathered.
 pub(crate) fn summary(gather: &Gather, terms: &Terms) -> Summary {
     let facts = facts(gather);
-    let mut verdict = judge(&evidence(gather, facts));
-    if let Some(why) = gather.counts.nothing() {
-        nothing_to_judge(&mut verdict, why);
-    }
+    let verdict = judge(&evidence(gather, facts));
     let mut summary = Summary {
         schema: SCHEMA,
         tokens: tokens(gather, terms),
@@ -83,7 +80,11 @@ pub(crate) fn summary(gather: &Gather, terms: &Terms) -> Summary {
     cost(&mut summary, gather, terms);
     time(&mut summary, gather);
     lists(&mut summary, gather, terms);
-    verdict_fields(&mut summary, gather, &verdict, terms);
+    verdict_fields(&mut summary, &verdict);
+    match gather.counts.nothing() {
+        Some(why) => nothing_to_judge(&mut summary, why),
+        None => reasons(&mut summary, gather, &verdict, terms),
+    }
     summary.errors = errors(gather, facts, &verdict, terms);
     resumption(&mut summary, gather, terms);
     if let Some(disorder) = gather.ours.disorder {
@@ -279,7 +280,7 @@ fn masked_git(mut git: Git, terms: &Terms) -> Git {
     git
 }
 
-fn verdict_fields(summary: &mut Summary, gather: &Gather, verdict: &Verdict, terms: &Terms) {
+fn verdict_fields(summary: &mut Summary, verdict: &Verdict) {
     summary.outcome = verdict.outcome.as_str();
     summary.code = verdict.code;
     summary.ok = verdict.code == 0;
@@ -289,6 +290,15 @@ fn verdict_fields(summary: &mut Summary, gather: &Gather, verdict: &Verdict, ter
     if summary.killed {
         summary.exit_code = Some(-1);
     }
+    summary.retry = Retry {
+        retryable: verdict.retry.retryable,
+        action: verdict.retry.action,
+        at: verdict.retry.at.map(shown),
+    };
+}
+
+/// What is said of a stream may be said in its words.
+fn reasons(summary: &mut Summary, gather: &Gather, verdict: &Verdict, terms: &Terms) {
     summary.why = terms.mask(&verdict.why);
     summary.next = terms.mask(&verdict.next);
     let whole = gather.ours.whole.as_ref();
@@ -298,11 +308,6 @@ fn verdict_fields(summary: &mut Summary, gather: &Gather, verdict: &Verdict, ter
             summary.next
         ));
     }
-    summary.retry = Retry {
-        retryable: verdict.retry.retryable,
-        action: verdict.retry.action,
-        at: verdict.retry.at.map(shown),
-    };
 }
 
 /// What went wrong, in the words of whoever noticed.

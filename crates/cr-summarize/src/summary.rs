@@ -173,22 +173,25 @@ impl Summary {
     /// One line of JSON, without its newline. Characters that could pass for
     /// the end of a line, or turn text around on a terminal, are escaped.
     pub(crate) fn line(&self) -> String {
-        visible(&serde_json::to_string(self).expect("no map with keys other than strings"))
+        visible(serde_json::to_string(self).expect("no map with keys other than strings"))
     }
 
     /// The same over many lines, for people.
     pub(crate) fn pretty(&self) -> String {
-        visible(&serde_json::to_string_pretty(self).expect("as above"))
+        visible(serde_json::to_string_pretty(self).expect("as above"))
     }
 }
 
 /// Escapes what is only allowed inside a string, and there only in escaped form
 /// does no harm.
-fn visible(json: &str) -> String {
+fn visible(json: String) -> String {
+    if json.is_ascii() && !json.contains('\u{7f}') {
+        return json;
+    }
     // The only plain controls are those between the fields.
     let is_hidden = |c: char| c >= ' ' && cr_io::is_hidden(c);
     let mut out = String::with_capacity(json.len());
-    let mut rest = json;
+    let mut rest = &*json;
     while let Some((at, c)) = rest.char_indices().find(|&(_, c)| is_hidden(c)) {
         out.push_str(&rest[..at]);
         for unit in c.encode_utf16(&mut [0; 2]) {
