@@ -13,6 +13,10 @@ pub const MAX_LINE: usize = 64 << 20;
 /// Size of the buffer; a line that does not fit is [`Line::Long`] at first.
 const BUFFER: usize = 128 << 10;
 
+/// A buffer that a long line made no larger than this stays as it is: to get
+/// the memory again for the next one would take longer than to read it.
+const KEPT: usize = 8 << 20;
+
 /// Some programs begin a text with this.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
@@ -291,18 +295,19 @@ impl<R: Read> Lines<R> {
             }
             self.end -= self.start;
             self.start = 0;
-            if self.end < BUFFER && self.buf.len() > BUFFER {
+            if self.end < BUFFER && self.buf.len() > KEPT {
                 self.buf.truncate(BUFFER);
                 self.buf.shrink_to_fit();
             }
         }
-        if self.end == self.buf.len() {
-            // By a buffer at a time: what is zeroed is touched, and memory that
-            // is only reserved costs nothing.
-            self.buf.resize(self.end + BUFFER, 0);
+        // By a buffer at a time: what is zeroed is touched, and memory that is
+        // only reserved costs nothing.
+        let room = (self.end / BUFFER + 1) * BUFFER;
+        if self.buf.len() < room {
+            self.buf.resize(room, 0);
         }
         loop {
-            match self.input.read(&mut self.buf[self.end..]) {
+            match self.input.read(&mut self.buf[self.end..room]) {
                 Ok(n) => {
                     self.end += n;
                     return Ok(n);
