@@ -55,6 +55,15 @@ impl<'a> Text<'a> {
         self.bytes
     }
 
+    /// What `of` makes of the string, decoded where it has to be.
+    pub(crate) fn with_bytes<T>(self, of: impl FnOnce(&[u8]) -> T) -> T {
+        if self.has_escape {
+            of(self.decode().as_bytes())
+        } else {
+            of(self.bytes)
+        }
+    }
+
     /// Whether the string, decoded, is `other`.
     pub fn is(self, other: &str) -> bool {
         self.bytes == other.as_bytes() || (self.has_escape && self.decode() == other)
@@ -189,13 +198,7 @@ impl<'a> Cursor<'a> {
     /// Goes through an object; `field` is called with each key, decoded, and
     /// must consume the value. Another type is skipped and gives `false`.
     pub fn object(&mut self, mut field: impl FnMut(&mut Self, &[u8]) -> Step) -> Step<bool> {
-        self.fields(|cursor, key| match key {
-            Text {
-                has_escape: false,
-                bytes,
-            } => field(cursor, bytes),
-            _ => field(cursor, key.decode().as_bytes()),
-        })
+        self.fields(|cursor, key| key.with_bytes(|key| field(cursor, key)))
     }
 
     /// As [`Cursor::object`], with the keys as they stand in the line.
@@ -286,7 +289,13 @@ impl<'a> Cursor<'a> {
 
     fn skip_value(&mut self) -> Step {
         match self.peek() {
-            Some(b'"') => self.string().map(drop),
+            Some(b'"') => match behind_string(self.bytes, self.at) {
+                Some(end) => {
+                    self.at = end;
+                    Ok(())
+                }
+                None => self.fail("a string is not closed"),
+            },
             Some(b'{' | b'[') => self.skip_container(),
             Some(_) => self.skip_scalar(),
             None => self.fail("expected a value"),
@@ -295,22 +304,28 @@ impl<'a> Cursor<'a> {
 
     /// Skips a container by its brackets; which closes which is not checked.
     fn skip_container(&mut self) -> Step {
-        let mut open = 0_u64;
-        while let Some(&byte) = self.bytes.get(self.at) {
+        let (mut at, mut open) = (self.at, 0_u64);
+        while let Some(&byte) = self.bytes.get(at) {
             match byte {
                 b'"' => {
-                    self.string()?;
+                    let Some(end) = behind_string(self.bytes, at) else {
+                        self.at = at;
+                        return self.fail("a string is not closed");
+                    };
+                    at = end;
                     continue;
                 }
                 b'{' | b'[' => open += 1,
                 b'}' | b']' => open -= 1,
                 _ => {}
             }
-            self.at += 1;
+            at += 1;
             if open == 0 {
+                self.at = at;
                 return Ok(());
             }
         }
+        self.at = at;
         self.fail("a bracket is not closed")
     }
 
@@ -336,16 +351,30 @@ impl<'a> Cursor<'a> {
     }
 
     /// The string that starts here; moves to the byte behind it.
+    #[inline]
     fn string(&mut self) -> Step<Text<'a>> {
         let start = self.at + 1;
         let rest = self.bytes.get(start..).unwrap_or_default();
-        let short = quote_of_short(rest);
-        let Some(length) = short.or_else(|| closing_quote(rest)) else {
+        let Some(length) = quote_of_short(rest) else {
+            return self.long_string(start);
+        };
+        self.at = start + length + 1;
+        Ok(Text {
+            bytes: &rest[..length],
+            has_escape: false,
+        })
+    }
+
+    /// The string whose text starts at `start` and is long, or has escapes.
+    #[inline(never)]
+    fn long_string(&mut self, start: usize) -> Step<Text<'a>> {
+        let rest = self.bytes.get(start..).unwrap_or_default();
+        let Some(length) = closing_quote(rest) else {
             return self.fail("a string is not closed");
         };
         self.at = start + length + 1;
         let bytes = &rest[..length];
-        let has_escape = short.is_none() && memchr(b'\\', bytes).is_some();
+        let has_escape = memchr(b'\\', bytes).is_some();
         Ok(Text { bytes, has_escape })
     }
 
@@ -387,22 +416,49 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// How many words of eight bytes a short string may take.
+const SHORT: usize = 5;
+
 /// Where the quote stands that closes a short string without escapes, as most
 /// are; for them a call costs more than the search.
 #[inline]
 fn quote_of_short(bytes: &[u8]) -> Option<usize> {
-    const ONES: u64 = u64::MAX / 255;
-    for at in [0, 8, 16, 24, 32] {
-        let word = u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?);
-        // The lowest bit set marks the first byte that is zero.
-        let zero = |x: u64| x.wrapping_sub(ONES) & !x & (ONES << 7);
-        let (quote, slash) = (zero(word ^ (ONES * 0x22)), zero(word ^ (ONES * 0x5C)));
+    for (i, word) in bytes.as_chunks().0.iter().take(SHORT).enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let (quote, slash) = (byte_in(word, b'"'), byte_in(word, b'\\'));
         if quote | slash != 0 {
             let first = quote.trailing_zeros();
-            return (first < slash.trailing_zeros()).then_some(at + first as usize / 8);
+            return (first < slash.trailing_zeros()).then_some(8 * i + first as usize / 8);
         }
     }
     None
+}
+
+/// The place behind the string whose first quote stands at `at`. What is in it
+/// does not matter, as long as nothing escapes its last quote.
+#[inline]
+fn behind_string(bytes: &[u8], at: usize) -> Option<usize> {
+    let start = at + 1;
+    let rest = bytes.get(start..)?;
+    for (i, word) in rest.as_chunks().0.iter().take(SHORT).enumerate() {
+        let quote = byte_in(u64::from_le_bytes(*word), b'"');
+        if quote != 0 {
+            let end = start + 8 * i + quote.trailing_zeros() as usize / 8;
+            if bytes[end - 1] == b'\\' {
+                break;
+            }
+            return Some(end + 1);
+        }
+    }
+    closing_quote(rest).map(|length| start + length + 1)
+}
+
+/// Marks `byte` in `word`: the lowest bit set is in the first byte that is one.
+#[inline]
+fn byte_in(word: u64, byte: u8) -> u64 {
+    const ONES: u64 = u64::MAX / 255;
+    let word = word ^ (ONES * u64::from(byte));
+    word.wrapping_sub(ONES) & !word & (ONES << 7)
 }
 
 /// Where the quote stands that closes a string, in what follows the one that
@@ -410,6 +466,7 @@ fn quote_of_short(bytes: &[u8]) -> Option<usize> {
 ///
 /// Quotes are looked for, and backslashes only before one: in text that is full
 /// of escaped newlines, escaped quotes are few.
+#[inline(never)]
 fn closing_quote(bytes: &[u8]) -> Option<usize> {
     let mut from = 0;
     loop {

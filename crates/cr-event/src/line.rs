@@ -134,7 +134,7 @@ impl<'a> Event<'a> {
         })?;
         cursor.end()?;
         event.name = name.unwrap_or_default();
-        event.kind = Kind::of(event.name.decode().as_bytes());
+        event.kind = event.name.with_bytes(Kind::of);
         Ok(event)
     }
 
