@@ -80,7 +80,7 @@ impl<'a> Text<'a> {
         if !self.has_escape {
             return lossy(cut(self.bytes, bytes));
         }
-        let mut out = String::new();
+        let mut out = String::with_capacity(bytes.min(self.bytes.len()));
         let mut rest = self.bytes;
         while !rest.is_empty() && out.len() < bytes {
             let plain = memchr(b'\\', rest).unwrap_or(rest.len());
@@ -344,37 +344,17 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
+    /// The string that starts here; moves to what follows it.
     fn quoted(&mut self) -> Step<Text<'a>> {
-        let text = self.string()?;
-        self.blanks();
-        Ok(text)
-    }
-
-    /// The string that starts here; moves to the byte behind it.
-    #[inline]
-    fn string(&mut self) -> Step<Text<'a>> {
         let start = self.at + 1;
         let rest = self.bytes.get(start..).unwrap_or_default();
-        let Some(length) = quote_of_short(rest) else {
-            return self.long_string(start);
-        };
-        self.at = start + length + 1;
-        Ok(Text {
-            bytes: &rest[..length],
-            has_escape: false,
-        })
-    }
-
-    /// The string whose text starts at `start` and is long, or has escapes.
-    #[inline(never)]
-    fn long_string(&mut self, start: usize) -> Step<Text<'a>> {
-        let rest = self.bytes.get(start..).unwrap_or_default();
-        let Some(length) = closing_quote(rest) else {
+        let short = quote_of_short(rest).map(|length| (length, false));
+        let Some((length, has_escape)) = short.or_else(|| quote_of_long(rest)) else {
             return self.fail("a string is not closed");
         };
         self.at = start + length + 1;
+        self.blanks();
         let bytes = &rest[..length];
-        let has_escape = memchr(b'\\', bytes).is_some();
         Ok(Text { bytes, has_escape })
     }
 
@@ -432,6 +412,13 @@ fn quote_of_short(bytes: &[u8]) -> Option<usize> {
         }
     }
     None
+}
+
+/// The same for any other string, and whether it has escapes.
+#[inline(never)]
+fn quote_of_long(bytes: &[u8]) -> Option<(usize, bool)> {
+    let length = closing_quote(bytes)?;
+    Some((length, memchr(b'\\', &bytes[..length]).is_some()))
 }
 
 /// The place behind the string whose first quote stands at `at`. What is in it

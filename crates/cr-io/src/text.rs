@@ -7,15 +7,20 @@ use std::fmt::Write;
 /// as an escape: controls, line separators, marks that turn text around,
 /// invisible tags.
 pub fn sanitize(text: &str, out: &mut String) {
-    if text.bytes().all(is_plain) {
-        out.push_str(text);
-        return;
-    }
+    // All of it at once is sooner looked at than a byte after the other.
+    let has_odd = text
+        .bytes()
+        .fold(false, |has, b| has | !matches!(b, 0x20..0x7f));
     let mut rest = text;
-    while let Some((at, c)) = rest.char_indices().find(|&(_, c)| is_hidden(c)) {
-        out.push_str(&rest[..at]);
-        escape(c, out);
-        rest = &rest[at + c.len_utf8()..];
+    while let Some(at) = rest.bytes().position(|b| has_odd && !is_plain(b)) {
+        let (plain, odd) = rest.split_at(at);
+        let mut chars = odd.chars();
+        out.push_str(plain);
+        match chars.next() {
+            Some(c) if is_hidden(c) => escape(c, out),
+            c => out.extend(c),
+        }
+        rest = chars.as_str();
     }
     out.push_str(rest);
 }
