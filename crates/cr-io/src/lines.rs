@@ -145,21 +145,27 @@ impl<R: Read> Lines<R> {
         if self.scan.is_some() {
             return 0;
         }
-        let before = self.number;
-        let mut newline = self.found.take().map(|end| end.newline);
-        while self.buf[self.start..self.end].starts_with(prefix) {
-            newline = newline.or_else(|| self.newline().map(|end| end.newline));
-            let Some(end) = newline.take() else {
+        let unread = &self.buf[self.start..self.end];
+        let mut found = self.found.map(|end| end.newline - self.start);
+        let (mut at, mut scanned, mut lines) = (0, self.scanned, 0);
+        while unread[at..].starts_with(prefix) {
+            let newline = found.take().or_else(|| {
+                let from = at + scanned.max(prefix.len());
+                memchr(b'\n', &unread[from..]).map(|length| from + length)
+            });
+            let Some(newline) = newline else {
+                scanned = unread.len() - at;
                 break;
             };
-            self.start = end + 1;
-            self.number += 1;
+            (at, scanned, lines) = (newline + 1, 0, lines + 1);
         }
-        self.found = newline.map(|newline| End {
-            newline,
-            object: None,
-        });
-        self.number - before
+        if lines > 0 {
+            self.found = None;
+        }
+        self.start += at;
+        self.scanned = scanned;
+        self.number += lines;
+        lines
     }
 
     /// Reads the rest of the [`Line::Long`] just returned and lends all of it,
