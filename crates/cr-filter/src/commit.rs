@@ -22,11 +22,12 @@ pub(crate) fn may_commit(command: &str) -> bool {
     if memchr::memmem::find(command.as_bytes(), b"git").is_none() {
         return false;
     }
-    let word = |w: &str| {
-        let mut parts = command.split(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_'));
-        parts.any(|part| part == w)
-    };
-    word("git") && MAKERS.into_iter().any(word)
+    let (mut git, mut maker) = (false, false);
+    for word in command.split(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_')) {
+        git |= word == "git";
+        maker |= MAKERS.contains(&word);
+    }
+    git && maker
 }
 
 /// The subjects of the commits that a successful result reports, newest last.

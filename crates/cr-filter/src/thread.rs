@@ -46,9 +46,10 @@ impl Threads {
             self.calls.clear();
             self.shells = 0;
         }
-        self.close(id.bytes());
         self.shells += usize::from(call.is_shell);
-        self.calls.insert(id.bytes().to_vec(), call);
+        if let Some(before) = self.calls.insert(id.bytes().to_vec(), call) {
+            self.shells -= usize::from(before.is_shell);
+        }
     }
 
     /// Notes that the call `id` begins an agent whose lines stand at `depth`.
