@@ -3,6 +3,7 @@
 
 #![allow(missing_docs, reason = "an integration test is a crate of its own")]
 
+mod again;
 mod answer;
 #[path = "../pipeline/bins.rs"]
 mod bins;

@@ -7,7 +7,7 @@
 
 use std::io;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use cr_io::Exit;
@@ -39,9 +39,6 @@ pub use args::{Args, sprint_loop};
 use engine::{Engine, Wishes};
 use place::{Place, Run, Settings};
 use task::{Defaults, Task};
-
-/// How long the lock of a run is asked for.
-const PATIENCE: Duration = Duration::from_millis(800);
 
 /// Does what `args` ask for.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
@@ -92,7 +89,7 @@ fn orchestrate(args: &Args) -> anyhow::Result<Exit> {
 
 fn begin(args: &Args, place: Place, run: Run) -> anyhow::Result<Exit> {
     // Held until the end: two of us would not know of each other's attempts.
-    let _lock = lock(&place)?;
+    let _lock = place.dir.lock_patiently().context(Exit::Retry)?;
     let range = range(args, &run.tasks)?;
     if args.plan.is_some() && !args.accept_changed {
         refuse_changed(&place, &run.tasks)?;
@@ -138,18 +135,6 @@ fn begin(args: &Args, place: Place, run: Run) -> anyhow::Result<Exit> {
         out.flush()?;
     }
     Ok(exit)
-}
-
-/// The lock of a run. Who was killed while starting an attempt leaves a copy of it
-/// with that for a moment, so it is asked for more than once.
-fn lock(place: &Place) -> anyhow::Result<cr_run::Lock> {
-    let start = Instant::now();
-    loop {
-        match place.dir.lock() {
-            Err(_) if start.elapsed() < PATIENCE => std::thread::sleep(PATIENCE / 20),
-            result => return result.context(Exit::Retry),
-        }
-    }
 }
 
 fn defaults(args: &Args) -> anyhow::Result<Defaults> {

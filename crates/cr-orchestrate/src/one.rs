@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow};
 use clap::Parser;
 use cr_io::Exit;
-use cr_run::RunDir;
+use cr_run::{Lock, RunDir};
 use cr_spawn::Kept;
 use cr_verdict::Outcome;
 use serde::Serialize;
@@ -32,6 +32,26 @@ const ID: &str = "run";
 
 /// Runs the task, or goes on with it.
 pub(crate) fn run(args: &OneArgs) -> anyhow::Result<Exit> {
+    let (mut engine, _lock) = prepare(args).inspect_err(refuse)?;
+    engine.repeat()?;
+    engine.go()
+}
+
+/// Tells whoever reads the stream that there will be none, and why.
+fn refuse(err: &anyhow::Error) {
+    use io::Write;
+    let id = std::env::var("CR_RUN_ID").unwrap_or_default();
+    let line = ExitLine {
+        recorded: false,
+        ..ExitLine::not_started(&id, cr_io::message(err))
+    };
+    // A reader that left needs no reason.
+    if let Ok(line) = serde_json::to_string(&line) {
+        let _ = io::stdout().write_all(format!("{line}\n").as_bytes());
+    }
+}
+
+fn prepare(args: &OneArgs) -> anyhow::Result<(Engine, Lock)> {
     let watch = {
         let mut watch = Watch::install()?;
         args.watch_pid
@@ -42,7 +62,7 @@ pub(crate) fn run(args: &OneArgs) -> anyhow::Result<Exit> {
     let place = Place {
         dir: RunDir::at(&args.dir)?,
     };
-    let _lock = crate::lock(&place)?;
+    let lock = place.dir.lock_patiently().context(Exit::Retry)?;
     let mut run = if args.words.is_empty() {
         place.run()?
     } else {
@@ -69,7 +89,7 @@ pub(crate) fn run(args: &OneArgs) -> anyhow::Result<Exit> {
         rerun_lost: true,
         ..Wishes::default()
     };
-    let mut engine = Engine {
+    let engine = Engine {
         configured: cr_runs::configured()?,
         place,
         run,
@@ -78,8 +98,7 @@ pub(crate) fn run(args: &OneArgs) -> anyhow::Result<Exit> {
         wishes,
         stream: Some(stream),
     };
-    engine.repeat()?;
-    engine.go()
+    Ok((engine, lock))
 }
 
 /// Puts on record what is asked for.
@@ -122,11 +141,13 @@ fn begin(args: &OneArgs, place: &Place) -> anyhow::Result<Run> {
 
 /// The task of `spawn`; its prompt is standard input.
 fn task(spawn: &cr_spawn::Args, cwd: PathBuf) -> anyhow::Result<Task> {
-    let mut prompt = String::new();
+    let mut prompt = Vec::new();
     io::stdin()
-        .read_to_string(&mut prompt)
+        .read_to_end(&mut prompt)
         .context("the prompt")
         .context(Exit::NoInput)?;
+    // The agent reads what is not UTF-8 in the same way.
+    let prompt = String::from_utf8_lossy(&prompt).into_owned();
     let rest = spawn.rest.iter().map(|arg| arg.to_string_lossy());
     Ok(Task {
         id: ID.to_owned(),
@@ -248,9 +269,8 @@ pub(crate) fn exit(
             line.interrupted_by = Some(signal);
         }
         (None, None) if outcome == Some(Outcome::SpawnFailed) => {
-            line.reason = "spawn_failed";
-            line.spawn_code = Some(125);
-            line.error = last.map(|last| last.end.why.clone());
+            let why = last.map(|last| last.end.why.clone());
+            line = ExitLine::not_started(run_id, why.unwrap_or_default());
         }
         (None, None) => return None,
     }
@@ -285,6 +305,16 @@ impl<'a> ExitLine<'a> {
             spawn_code: None,
             error: None,
             recorded: true,
+        }
+    }
+
+    /// The line of a run that came to nothing.
+    fn not_started(run_id: &'a str, why: String) -> Self {
+        Self {
+            reason: "spawn_failed",
+            spawn_code: Some(125),
+            error: Some(why),
+            ..Self::new(run_id)
         }
     }
 }

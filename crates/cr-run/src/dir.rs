@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{
     Access, AtFlags, CWD, FlockOperation, Mode, OFlags, RenameFlags, accessat, flock, fstat, fsync,
@@ -12,6 +14,9 @@ use rustix::fs::{
 
 use crate::RunId;
 use crate::state::{State, Unsafe, open_dir, place, private_dir, refuse_odd};
+
+/// How long a lock is asked for that may be free in a moment.
+const PATIENCE: Duration = Duration::from_millis(800);
 
 /// A run's directory, held open.
 #[derive(Debug)]
@@ -155,6 +160,20 @@ impl RunDir {
             err => place(err, &self.path.join("lock")),
         })?;
         Ok(Lock { file })
+    }
+
+    /// The lock, asked for more than once: who was killed while starting a process
+    /// leaves a copy of it with that for a moment.
+    pub fn lock_patiently(&self) -> anyhow::Result<Lock> {
+        let start = Instant::now();
+        loop {
+            match self.lock() {
+                Err(err) if err.is::<Unsafe>() && start.elapsed() < PATIENCE => {
+                    thread::sleep(PATIENCE / 20);
+                }
+                result => return result,
+            }
+        }
     }
 
     /// Whether there is something called `name`.

@@ -42,6 +42,7 @@ impl Place {
         }
         let id = run.started().run_id.and_then(|id| RunId::parse(&id));
         let dir = RunDir::at(&run.dir).context(Exit::Config)?;
+        refuse_busy(&dir)?;
         Ok(Self {
             id: id.unwrap_or_default(),
             dir: Some(dir),
@@ -119,6 +120,11 @@ fn directory(runner: &Runner, config: &Config, id: &RunId) -> anyhow::Result<Opt
         }),
     };
     match made {
+        Ok(dir) if runner.spawn.run_dir.is_some() => {
+            refuse_busy(&dir)?;
+            refuse_attempts(runner, &dir)?;
+            Ok(Some(dir))
+        }
         Ok(dir) => Ok(Some(dir)),
         Err(err) if err.downcast_ref::<Unsafe>().is_some() => Err(err.context(Exit::Config)),
         Err(err) if runner.spawn.run_dir.is_some() || runner.detach || runner.has_attempts() => {
@@ -130,4 +136,24 @@ fn directory(runner: &Runner, config: &Config, id: &RunId) -> anyhow::Result<Opt
             Ok(None)
         }
     }
+}
+
+/// Refuses the directory of a run that goes on: a second pipeline would write its
+/// own summary there.
+fn refuse_busy(dir: &RunDir) -> anyhow::Result<()> {
+    dir.lock_patiently().map(drop).map_err(|err| {
+        let is_busy = err.is::<Unsafe>();
+        err.context(if is_busy { Exit::Retry } else { Exit::Io })
+    })
+}
+
+/// Refuses to begin where attempts of another run are: they would be taken for
+/// those of this one, and a good one for its answer.
+fn refuse_attempts(runner: &Runner, dir: &RunDir) -> anyhow::Result<()> {
+    if !runner.has_attempts() || !dir.has("run.json") {
+        return Ok(());
+    }
+    let shown = dir.path().display();
+    let text = format!("{shown}: attempts of another run; go on with --resume-run {shown}");
+    Err(anyhow!(text).context(Exit::Usage))
 }

@@ -1,0 +1,69 @@
+//! `claude-runner --retry` where something is odd from the start: the directory,
+//! the prompt, the place.
+
+use std::fs;
+
+use crate::case::{Case, HANG, INIT, RESULT};
+
+#[test]
+fn attempts_of_another_run_are_not_taken_for_the_answer() {
+    let case = Case::new(&[INIT, RESULT].concat());
+    let args = |prompt| [prompt, "--retry", "1", "--run-dir", "kept"];
+    assert_eq!(case.run(&args("one")).code(), Some(0));
+    fs::remove_file(case.path("home/got")).expect("the agent was asked");
+    let done = case.run(&args("another"));
+    assert_eq!(done.code(), Some(2), "{done:?}");
+    assert!(done.err.contains("attempts of another run"), "{done:?}");
+    assert!(done.out.is_empty(), "{done:?}");
+    let done = case.run(&["--resume-run", "./kept"]);
+    assert_eq!(done.code(), Some(0), "{done:?}");
+    assert!(!case.path("home/got").exists(), "it is done already");
+}
+
+#[test]
+fn a_run_that_goes_on_is_left_alone() {
+    for retry in [&["--retry", "1"][..], &[]] {
+        let case = Case::new(&[INIT, HANG].concat());
+        let args = [&["go", "--run-dir", "kept", "--grace", "2"], retry].concat();
+        let mut run = case.start(&args);
+        run.wait_for("Session:");
+        let mut others = vec![args.as_slice()];
+        if !retry.is_empty() {
+            others.push(&["--resume-run", "./kept"]);
+        }
+        for other in others {
+            let busy = case.runner(other).output().expect("run");
+            let said = String::from_utf8_lossy(&busy.stderr);
+            assert_eq!(busy.status.code(), Some(75), "{other:?}: {said}");
+            assert!(said.contains("a run is going on there"), "{said}");
+            assert!(busy.stdout.is_empty(), "{other:?}");
+        }
+        let left = fs::read_dir(case.path("repo/kept")).expect("a directory");
+        let mut left = left.map(|entry| entry.expect("a file").file_name());
+        assert!(left.all(|name| name != "summary.json"), "nobody has ended");
+        run.signal("TERM");
+        assert_eq!(run.end().summary()["outcome"], "interrupted");
+    }
+}
+
+#[test]
+fn what_cannot_begin_is_a_failure_to_start() {
+    let case = Case::new(&[INIT, RESULT].concat());
+    for retry in [&["--retry", "1"][..], &[]] {
+        let done = case.run(&[&["go", "--cwd", "/no/such/place"], retry].concat());
+        let summary = done.summary();
+        assert_eq!(done.code(), Some(125), "{done:?}");
+        assert_eq!(summary["outcome"], "spawn_failed");
+        let why = summary["why"].as_str().expect("a sentence");
+        assert!(why.contains("/no/such/place"), "{why}");
+    }
+}
+
+#[test]
+fn a_prompt_that_is_no_text_is_asked_as_it_would_be_read() {
+    let case = Case::new(&[INIT, RESULT].concat());
+    let done = case.run_with(&["--retry", "1"], b"caf\xe9 go");
+    assert_eq!(done.code(), Some(0), "{done:?}");
+    let got = fs::read_to_string(case.path("home/got")).expect("a prompt");
+    assert_eq!(got, "caf\u{fffd} go");
+}
