@@ -64,8 +64,10 @@ pub fn first(text: &str) -> Option<&str> {
     found.find_map(|(_, json)| json.first().copied())
 }
 
-/// The last JSON in `text` that is wanted, of the first rule that finds any.
-pub fn last_that<'a, T>(text: &'a str, mut wanted: impl FnMut(&'a str) -> Option<T>) -> Option<T> {
-    let mut rules = search(text, false).into_iter();
-    rules.find_map(|(_, json)| json.into_iter().rev().find_map(&mut wanted))
+/// The last JSON in `text` that is wanted, whichever rule finds it.
+pub fn last_that<'a, T>(text: &'a str, wanted: impl FnMut(&'a str) -> Option<T>) -> Option<T> {
+    let rules = search(text, false).into_iter();
+    let mut found: Vec<&str> = rules.flat_map(|(_, json)| json).collect();
+    found.sort_by_key(|json| std::cmp::Reverse(json.as_ptr().addr()));
+    found.into_iter().find_map(wanted)
 }

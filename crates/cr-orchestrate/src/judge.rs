@@ -6,6 +6,7 @@ use cr_verdict::Outcome;
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use crate::attempt::{End, Spec, read_json};
 use crate::task::{Commit, Task};
@@ -52,22 +53,45 @@ struct Git {
     commits: Option<Vec<String>>,
 }
 
-/// The agent's own word on its task.
-#[derive(Debug, Deserialize)]
+/// The agent's own word on its task, whatever else it wrote beside it.
+#[derive(Debug)]
 struct Status {
-    #[serde(rename = "status")]
     word: String,
-    #[serde(default)]
     summary: String,
-    #[serde(default, rename = "humanNeeded", alias = "human_needed")]
-    human_needed: Option<Asked>,
+    question: String,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Asked {
-    reason: String,
-    details: Option<String>,
+impl Status {
+    fn parse(json: &str) -> Option<Self> {
+        let mut map: Map<String, Value> = serde_json::from_str(json).ok()?;
+        let word = map.get("status")?.as_str()?.trim().to_ascii_lowercase();
+        let mut take = |name| map.remove(name).unwrap_or_default();
+        let asked = match take("humanNeeded") {
+            Value::Null => take("human_needed"),
+            asked => asked,
+        };
+        let question = match asked {
+            Value::Object(mut asked) => {
+                let parts = ["reason", "details"].map(|name| asked.remove(name));
+                parts.map(|part| words(part.unwrap_or_default())).join("\n")
+            }
+            asked => words(asked),
+        };
+        Some(Self {
+            word: word.replace(['_', ' '], "-"),
+            summary: words(take("summary")).trim().to_owned(),
+            question: question.trim().to_owned(),
+        })
+    }
+}
+
+/// What a value says to a person.
+fn words(value: Value) -> String {
+    match value {
+        Value::Null | Value::Bool(_) => String::new(),
+        Value::String(text) => text,
+        value => value.to_string(),
+    }
 }
 
 /// Reads the summary in `dir`.
@@ -116,11 +140,10 @@ impl Summary {
     /// The agent's word, which it was asked to end its answer with: JSON that
     /// comes before is the work's.
     fn status(&self) -> Option<Status> {
-        let status = |json: &str| serde_json::from_str(json).ok();
         let structured = self.structured_output.as_deref();
         structured
-            .and_then(|json| status(json.get()))
-            .or_else(|| cr_json::last_that(self.result.as_deref()?, status))
+            .and_then(|json| Status::parse(json.get()))
+            .or_else(|| cr_json::last_that(self.result.as_deref()?, Status::parse))
     }
 }
 
@@ -135,7 +158,7 @@ fn error_of(why: &str, errors: &[String]) -> String {
 
 /// A run that ended well is worth what the agent says of it.
 fn obey(end: &mut End, status: Status) {
-    let word = status.word.to_ascii_lowercase().replace('_', "-");
+    let word = status.word;
     let outcome = match word.as_str() {
         "completed" | "complete" | "done" | "success" | "succeeded" | "ok" => return,
         "needs-human" => Outcome::NeedsInput,
@@ -143,20 +166,14 @@ fn obey(end: &mut End, status: Status) {
         _ => Outcome::Failed,
     };
     outcome.as_str().clone_into(&mut end.outcome);
-    end.why = match status.summary.trim() {
+    end.why = match status.summary.as_str() {
         "" => format!("the agent says: {word}"),
         summary => format!("the agent says: {word}: {summary}"),
     };
     end.error.clone_from(&end.why);
     if outcome == Outcome::NeedsInput {
-        let asked = status.human_needed.unwrap_or_default();
-        let parts = [Some(asked.reason), asked.details];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        let text = parts.join("\n").trim().to_owned();
-        end.question = Some(text).filter(|text| !text.is_empty());
-        if end.question.is_none() {
-            end.question = Some(status.summary);
-        }
+        let said = [status.question, status.summary];
+        end.question = said.into_iter().find(|text| !text.is_empty());
     }
 }
 

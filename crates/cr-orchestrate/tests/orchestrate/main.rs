@@ -6,4 +6,5 @@ mod crash;
 mod formats;
 mod retention;
 mod rules;
+mod said;
 mod steering;
