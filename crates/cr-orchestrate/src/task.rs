@@ -83,7 +83,17 @@ impl Fields<'_> {
     }
 
     fn take(&mut self, name: &str) -> Option<Value> {
-        self.map.remove(name).filter(|value| !value.is_null())
+        let value = self.map.remove(name).filter(|value| !value.is_null())?;
+        // A prompt is a file's, the rest becomes part of a command line.
+        let texts = value
+            .as_array()
+            .map_or(std::slice::from_ref(&value), Vec::as_slice);
+        let mut texts = texts.iter().filter_map(Value::as_str);
+        if name != "prompt" && texts.any(|text| text.contains('\0')) {
+            self.wrong(format_args!("{name}: a NUL in it"));
+            return None;
+        }
+        Some(value)
     }
 
     fn text(&mut self, name: &str) -> Option<String> {

@@ -4,6 +4,7 @@ mod bins;
 mod case;
 mod crash;
 mod formats;
+mod gates;
 mod retention;
 mod rules;
 mod said;

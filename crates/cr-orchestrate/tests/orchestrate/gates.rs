@@ -1,0 +1,57 @@
+//! Commands of the plan that do not do what commands do.
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::case::{Case, appears};
+
+#[test]
+fn a_gate_that_cannot_be_run_has_failed_and_the_others_go_on() {
+    let case = Case::new();
+    fs::create_dir(case.path("work/there")).expect("made");
+    let fields = "cwd: there, verify: [\"true\"], retries: 0";
+    case.plan(&[("a", fields), ("b", "")]);
+    case.script("a", 1, "rm -r \"$PWD\"");
+    let ended = case.go(&[]);
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    assert_eq!(case.done(), ["a", "b"]);
+    let summary = case.of_run("task-a.json");
+    assert!(
+        summary.contains(r#""outcome":"verify_failed""#),
+        "{summary}"
+    );
+    assert!(ended.err.contains("/there"), "{}", ended.err);
+}
+
+#[test]
+fn a_gate_that_does_not_listen_does_not_hold_up_the_end() {
+    let case = Case::new();
+    case.plan(&[(
+        "a",
+        "verify: ['trap \"\" TERM; touch ../gate; while :; do sleep 600; done']",
+    )]);
+    let mut loop_ = case.command(&["../plan.yaml", "-q"]);
+    let child = loop_.stdout(Stdio::null()).spawn().expect("started");
+    appears(&case.path("gate"));
+    let start = Instant::now();
+    let pid = child.id().to_string();
+    let sent = Command::new("kill").args(["-s", "TERM", &pid]).status();
+    assert!(sent.expect("run kill").success());
+    let output = child.wait_with_output().expect("ended");
+    assert_eq!(output.status.code(), Some(143), "{output:?}");
+    assert!(start.elapsed() < Duration::from_secs(60));
+}
+
+#[test]
+fn what_no_command_line_can_hold_is_a_mistake_in_the_plan() {
+    let case = Case::new();
+    let plan = r#"[{"id": "a", "prompt": "x", "verify": "true\u0000", "model": "m\u0000", "env": ["A=\u0000"]}]"#;
+    case.write("plan.json", plan);
+    let ended = case.run(&["../plan.json"]);
+    assert_eq!(ended.code, Some(2), "{}", ended.err);
+    for field in ["verify", "model", "env"] {
+        let words = format!("{field}: a NUL");
+        assert!(ended.err.contains(&words), "{field}: {}", ended.err);
+    }
+}
