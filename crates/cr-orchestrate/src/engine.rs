@@ -331,11 +331,16 @@ fn scope_from(last: &Ended) -> Option<u32> {
 
 /// Whether nothing of the plan stands in the way of `one`.
 fn is_startable(one: &Known, known: &[Known]) -> bool {
-    let is_done = |other: &Known| matches!(other.stand.standing, Standing::Done);
-    let mut before = known.iter().filter(|other| {
-        other.task.wave < one.task.wave || one.task.depends_on.contains(&other.task.id)
-    });
-    matches!(one.stand.standing, Standing::Ready { .. }) && before.all(is_done)
+    matches!(one.stand.standing, Standing::Ready { .. }) && waits_for(one, known).is_none()
+}
+
+/// The first task that must be done before `one`, and is not.
+pub(crate) fn waits_for<'a>(one: &Known, known: &'a [Known]) -> Option<&'a Known> {
+    known.iter().find(|other| {
+        let is_before =
+            other.task.wave < one.task.wave || one.task.depends_on.contains(&other.task.id);
+        is_before && !matches!(other.stand.standing, Standing::Done)
+    })
 }
 
 /// The end of a run that must not go on.

@@ -148,6 +148,9 @@ impl Listed {
 
 /// A plan with `tasks` or, as sprints call them, `steps`.
 fn of_object(mut map: Map<String, Value>) -> Result<Listed, &'static str> {
+    if map.contains_key("tasks") && map.contains_key("steps") {
+        return Err("tasks and steps: one of them, not both");
+    }
     for (name, are_steps) in [("tasks", false), ("steps", true)] {
         match map.remove(name) {
             None => {}

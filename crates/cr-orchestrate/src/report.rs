@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::attempt::{Ended, read_json};
-use crate::engine::Known;
+use crate::engine::{Known, waits_for};
 use crate::pipeline::START;
 use crate::place::{Place, Run};
 use crate::standing::Standing;
@@ -179,14 +179,14 @@ pub(crate) fn write(place: &Place, run: &Run, known: &[Known]) -> anyhow::Result
         }
         text.push_str(&format!("\n## {name}\n\n"));
         for one in members {
-            text.push_str(&entry(run, one));
+            text.push_str(&entry(run, one, known));
         }
     }
     place.dir.write("report.md", text.as_bytes())
 }
 
 /// One task in the report, with what to do about it.
-fn entry(run: &Run, one: &Known) -> String {
+fn entry(run: &Run, one: &Known, known: &[Known]) -> String {
     let ended = &one.attempts.ended;
     let (id, run_id) = (&one.task.id, &run.id);
     let mut text = format!(
@@ -207,7 +207,10 @@ fn entry(run: &Run, one: &Known) -> String {
         Standing::NeedsHuman => Some(format!("{resume} --again '{id}=YOUR ANSWER'")),
         _ => Some(resume),
     };
-    if let Some(next) = next {
+    let is_ready = matches!(one.stand.standing, Standing::Ready { .. });
+    if let Some(other) = waits_for(one, known).filter(|_| is_ready) {
+        text.push_str(&format!("\n  - waits for {}", other.task.id));
+    } else if let Some(next) = next {
         let why = if why.is_empty() { "not started" } else { why };
         text.push_str(&format!("\n  - {}", cr_io::sanitized(why)));
         let question = ended.last().and_then(|last| last.end.question.as_deref());

@@ -137,6 +137,7 @@ fn what_is_no_plan_is_refused() {
         ("a: [", ""),
         ("&a [*a, *a", ""),
         ("nothing: here", "neither tasks nor steps"),
+        ("{tasks: [{id: a, prompt: x}], steps: [y]}", "not both"),
     ] {
         case.write("p.yaml", text);
         let ended = case.run(&["../p.yaml"]);

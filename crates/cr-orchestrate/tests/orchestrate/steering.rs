@@ -169,3 +169,20 @@ fn the_users_configuration_holds_unless_the_plan_says_otherwise() {
     let start = case.of_run("attempts/a/1/stream.ndjson");
     assert!(start.contains(r#""idle_timeout_ms":77000"#), "{start}");
 }
+
+#[test]
+fn the_report_names_what_a_task_waits_for() {
+    let case = Case::new();
+    case.plan(&[
+        ("a", "verify: ['false'], retries: 0"),
+        ("b", "depends_on: a"),
+    ]);
+    assert_eq!(case.go(&[]).code, Some(1));
+    let report = case.of_run("report.md");
+    let (_, b) = report.split_once("- b ").expect("an entry");
+    assert!(b.contains("waits for a"), "{report}");
+    assert!(
+        !b.contains("next:"),
+        "going on would not start it: {report}"
+    );
+}
