@@ -2,6 +2,7 @@
 //! the prompt, the place.
 
 use std::fs;
+use std::path::Path;
 
 use crate::case::{Case, HANG, INIT, RESULT};
 
@@ -66,4 +67,20 @@ fn a_prompt_that_is_no_text_is_asked_as_it_would_be_read() {
     assert_eq!(done.code(), Some(0), "{done:?}");
     let got = fs::read_to_string(case.path("home/got")).expect("a prompt");
     assert_eq!(got, "caf\u{fffd} go");
+}
+
+#[test]
+fn a_program_of_the_path_is_not_one_of_the_repository() {
+    let case = Case::new(&[INIT, RESULT].concat());
+    case.script("repo/agent", "touch \"$HOME/trapped\"\n");
+    let tools = case.tool("cr-spawn", &[]);
+    let tools = Path::new(tools.get_program()).parent().expect("a place");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{}:{path}", tools.display(), case.dir.path().display());
+    for args in [&["--retry", "0"][..], &[]] {
+        let mut command = case.runner(&[&["go", "--claude", "agent"], args].concat());
+        let done = case.finish(command.env("PATH", &path));
+        assert_eq!(done.code(), Some(0), "{done:?}");
+        assert!(!case.path("home/trapped").exists(), "{args:?}");
+    }
 }

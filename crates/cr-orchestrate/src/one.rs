@@ -164,8 +164,10 @@ fn task(spawn: &cr_spawn::Args, cwd: PathBuf) -> anyhow::Result<Task> {
 /// The word with a file in it that is found from every directory.
 fn absolute(word: &str) -> String {
     let file = |name: &str| {
-        word.strip_prefix(name)
-            .filter(|file| Path::new(file).is_file())
+        let file = word.strip_prefix(name)?;
+        // A program without a slash is one of the PATH, whatever lies about here.
+        let is_named = name == "--claude=" && !file.contains('/');
+        Some(file).filter(|file| !is_named && Path::new(file).is_file())
     };
     let names = [
         "--system-prompt-file=",
