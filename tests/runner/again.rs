@@ -84,3 +84,23 @@ fn a_program_of_the_path_is_not_one_of_the_repository() {
         assert!(!case.path("home/trapped").exists(), "{args:?}");
     }
 }
+
+#[test]
+fn a_run_that_was_given_up_goes_on_when_somebody_says_so() {
+    let failing = "[ -e \"$HOME/mended\" ] || exit 3\n";
+    let case = Case::new(&[INIT, failing, RESULT].concat());
+    let summary = case.run(&["go", "--retry", "0", "--name", "n"]).summary();
+    let next = summary["next"].as_str().expect("a sentence");
+    assert!(next.contains("claude-runner --resume-run"), "{next}");
+    assert_eq!(case.run(&["--resume-run", "n"]).code(), Some(1));
+    fs::write(case.path("home/mended"), "").expect("written");
+    let done = case.run(&["--resume-run", "n"]);
+    assert_eq!(done.code(), Some(0), "{done:?}");
+    let attempts = &done.summary()["attempts"];
+    assert_eq!(attempts.as_array().map(Vec::len), Some(3), "{attempts}");
+    // What is done is done.
+    assert_eq!(
+        &case.run(&["--resume-run", "n"]).summary()["attempts"],
+        attempts
+    );
+}

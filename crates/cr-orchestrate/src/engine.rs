@@ -131,10 +131,16 @@ impl Engine {
         })
     }
 
-    /// Whoever starts a run again that was stopped wants it to go on.
+    /// Whoever starts a run again that was stopped wants it to go on; of one task
+    /// alone, also after it was given up, as there is nothing else to go on with.
     fn clear_stops(&self, known: &mut [Known]) -> anyhow::Result<()> {
         for one in known {
-            if matches!(one.stand.standing, Standing::StopAll(_)) {
+            let is_wanted = match one.stand.standing {
+                Standing::StopAll(_) => true,
+                Standing::Failed | Standing::NeedsHuman => self.stream.is_some(),
+                _ => false,
+            };
+            if is_wanted {
                 let number = last_number(&one.attempts);
                 let dir = self.place.attempt(&one.task.id, number)?;
                 dir.write_once("again", b"")?;
