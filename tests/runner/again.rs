@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::case::{Case, HANG, INIT, RESULT};
+use crate::case::{Case, HANG, INIT, RESULT, until};
 
 #[test]
 fn attempts_of_another_run_are_not_taken_for_the_answer() {
@@ -103,4 +103,29 @@ fn a_run_that_was_given_up_goes_on_when_somebody_says_so() {
         &case.run(&["--resume-run", "n"]).summary()["attempts"],
         attempts
     );
+}
+
+#[test]
+fn a_signal_before_there_is_an_agent_is_an_interruption() {
+    for shell in crate::case::SHELLS {
+        for (signal, number) in [("TERM", 15), ("HUP", 1)] {
+            let case = Case::new(&[INIT, RESULT].concat()).shell(shell);
+            fs::create_dir(case.path("slow")).expect("made");
+            case.script("slow/git", "touch \"$HOME/asked\"\nsleep 1\nexit 1\n");
+            let tools = case.tool("cr-spawn", &[]);
+            let tools = Path::new(tools.get_program()).parent().expect("a place");
+            let path = std::env::var("PATH").unwrap_or_default();
+            let slow = case.path("slow");
+            let path = format!("{}:{}:{path}", slow.display(), tools.display());
+            let mut command = case.runner(&["go"]);
+            command.env("PATH", path);
+            let run = case.begin(command);
+            until("git is asked", || case.path("home/asked").exists());
+            run.signal(signal);
+            let done = run.end();
+            assert_eq!(done.summary()["outcome"], "interrupted", "{shell} {done:?}");
+            assert_eq!(done.code(), Some(128 + number), "{shell} {signal}");
+            assert!(!case.path("home/got").exists(), "no agent was started");
+        }
+    }
 }
