@@ -114,7 +114,8 @@ impl Place {
         let all = state.path().join("orchestrate");
         let mut found = runs(&all);
         found.extend(runs(&state.path().join("runs")));
-        found.retain(|path| name(path).starts_with(id));
+        // Nothing at all is the beginning of every name.
+        found.retain(|path| !id.is_empty() && name(path).starts_with(id));
         if let Some(exact) = found.iter().find(|path| name(path) == id) {
             found = vec![exact.clone()];
         }

@@ -40,7 +40,7 @@ fn a_gate_that_does_not_listen_does_not_hold_up_the_end() {
     assert!(sent.expect("run kill").success());
     let output = child.wait_with_output().expect("ended");
     assert_eq!(output.status.code(), Some(143), "{output:?}");
-    assert!(start.elapsed() < Duration::from_secs(60));
+    assert!(start.elapsed() < Duration::from_mins(1));
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn a_question_is_shown_in_every_form() {
             r#"{\"reason\":\"which port?\",\"details\":[80,81]}"#,
             "[80,81]",
         ),
-        (r#"true"#, "it asks: stuck"),
+        ("true", "it asks: stuck"),
     ] {
         let answer = format!(
             r#"{{\"status\":\"needs-human\",\"summary\":\"stuck\",\"humanNeeded\":{asked}}}"#

@@ -186,3 +186,12 @@ fn the_report_names_what_a_task_waits_for() {
         "going on would not start it: {report}"
     );
 }
+
+#[test]
+fn a_run_without_a_name_is_not_the_only_one() {
+    let case = Case::new();
+    case.plan(&[("a", "breakpoint: true")]);
+    assert_eq!(case.go(&[]).code, Some(4));
+    assert_eq!(case.run(&["--resume-run", ""]).code, Some(66));
+    assert_eq!(case.starts("a"), 0);
+}
