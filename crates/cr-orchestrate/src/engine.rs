@@ -244,7 +244,7 @@ impl Engine {
         let text = words::prompt(task, beginning, last, spec.sprint);
         let dir = self.place.attempt(&task.id, number)?;
         dir.write(PROMPT, text.as_bytes())?;
-        self.place.note(&task.id, "prompt", &text)?;
+        self.place.note(&task.id, "prompt", &text);
         dir.write_once("attempt.json", &serde_json::to_vec(&spec)?)?;
         Ok(number)
     }
@@ -258,9 +258,9 @@ impl Engine {
         } else {
             one.stand.reason.clone()
         };
-        self.place.note(&id, "status", "running\n")?;
+        self.place.note(&id, "status", "running\n");
         let now = format!("{}\n", cr_run::now());
-        self.place.note(&id, "start", &now)?;
+        self.place.note(&id, "start", &now);
         report::stream(&self.place, &id, number);
         let path = self.place.attempt_path(&id, number);
         let line = self.log.task(&TaskLine {
@@ -306,7 +306,7 @@ impl Engine {
         cr_sys::in_own_session(&mut command, None);
         let mut child = command.spawn().context("start an attempt")?;
         let process = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
-        self.place.note(id, "pid", &format!("{}\n", child.id()))?;
+        self.place.note(id, "pid", &format!("{}\n", child.id()));
         // A signal before it listens would end it, and not what it is about.
         if let Some(mut ready) = child.stdout.take() {
             let _ = ready.read(&mut [0]);

@@ -131,12 +131,18 @@ pub(crate) fn outside(dir: &RunDir, spec: &Spec) -> anyhow::Result<Option<String
         command.arg(format!("--allow={glob}"));
     }
     let output = command.stdin(Stdio::null()).output().context("cr-git")?;
-    let names = String::from_utf8_lossy(&output.stdout);
-    Ok((output.status.code() == Some(5)).then(|| {
-        format!(
+    let said = |bytes| String::from_utf8_lossy(bytes).trim().to_owned();
+    Ok(match output.status.code() {
+        Some(0) => None,
+        Some(5) => Some(format!(
             "files outside the task's scope were changed; take back commits with `git reset`, \
              not with new ones:\n{}",
-            names.trim()
-        )
-    }))
+            said(&output.stdout)
+        )),
+        // What cannot be checked has not been kept to.
+        _ => Some(format!(
+            "the task's scope could not be checked: {}",
+            said(&output.stderr)
+        )),
+    })
 }

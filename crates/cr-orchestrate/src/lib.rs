@@ -242,7 +242,7 @@ fn again(args: &Args, place: &Place, run: &Run) -> anyhow::Result<()> {
         }
         let attempts = place.attempts(id)?;
         let Some(last) = attempts.ended.last() else {
-            continue;
+            return Err(anyhow!("--again: `{id}` has not been tried").context(Exit::Usage));
         };
         if last.end.is_success() {
             return Err(anyhow!("--again: `{id}` is done").context(Exit::Usage));

@@ -6,7 +6,6 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use anyhow::Context;
-use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::attempt::End;
@@ -38,9 +37,9 @@ pub(crate) struct TaskLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) num_turns: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) started_at: Option<Timestamp>,
+    pub(crate) started_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) ended_at: Option<Timestamp>,
+    pub(crate) ended_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) run_dir: Option<&'a Path>,
 }
@@ -54,8 +53,8 @@ impl<'a> TaskLine<'a> {
             commits: Some(&end.commits),
             why: Some(&end.why),
             num_turns: end.num_turns,
-            started_at: end.started_at,
-            ended_at: Some(end.ended_at),
+            started_at: end.started_at.map(cr_run::shown),
+            ended_at: Some(cr_run::shown(end.ended_at)),
             ..Self::default()
         }
     }

@@ -33,8 +33,15 @@ const ID: &str = "run";
 /// Runs the task, or goes on with it.
 pub(crate) fn run(args: &OneArgs) -> anyhow::Result<Exit> {
     let (mut engine, _lock) = prepare(args).inspect_err(refuse)?;
-    engine.repeat()?;
-    engine.go()
+    let done = engine.repeat().and_then(|()| engine.go());
+    done.inspect_err(|err| {
+        let id = engine.run.id.clone();
+        let line = ExitLine {
+            error: Some(cr_io::message(err)),
+            ..ExitLine::new(&id)
+        };
+        engine.break_off(&line.bytes());
+    })
 }
 
 /// Tells whoever reads the stream that there will be none, and why.
@@ -46,9 +53,7 @@ fn refuse(err: &anyhow::Error) {
         ..ExitLine::not_started(&id, cr_io::message(err))
     };
     // A reader that left needs no reason.
-    if let Ok(line) = serde_json::to_string(&line) {
-        let _ = io::stdout().write_all(format!("{line}\n").as_bytes());
-    }
+    let _ = io::stdout().write_all(&line.bytes());
 }
 
 fn prepare(args: &OneArgs) -> anyhow::Result<(Engine, Lock)> {
@@ -276,9 +281,7 @@ pub(crate) fn exit(
         }
         (None, None) => return None,
     }
-    let mut bytes = serde_json::to_vec(&line).ok()?;
-    bytes.push(b'\n');
-    Some(bytes)
+    Some(line.bytes())
 }
 
 /// A `cr/exit` line where no agent was running.
@@ -308,6 +311,12 @@ impl<'a> ExitLine<'a> {
             error: None,
             recorded: true,
         }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = serde_json::to_vec(self).unwrap_or_default();
+        bytes.push(b'\n');
+        bytes
     }
 
     /// The line of a run that came to nothing.

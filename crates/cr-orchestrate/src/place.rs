@@ -184,10 +184,11 @@ impl Place {
         Ok(attempts)
     }
 
-    /// Writes a file of task `id`, for people and other programs.
-    pub(crate) fn note(&self, id: &str, ending: &str, text: &str) -> anyhow::Result<()> {
+    /// Writes a file of task `id`, for people and other programs. That it cannot
+    /// be written stops nothing.
+    pub(crate) fn note(&self, id: &str, ending: &str, text: &str) {
         let name = format!("task-{id}.{ending}");
-        self.dir.write(&name, text.as_bytes())
+        let _ = self.dir.write(&name, text.as_bytes());
     }
 }
 

@@ -22,8 +22,8 @@ pub(crate) fn task(place: &Place, one: &Known) -> anyhow::Result<()> {
         return Ok(());
     }
     let summary = summary(place, one)?;
-    place.note(id, "json", &format!("{summary}\n"))?;
-    place.note(id, "md", &page(one))?;
+    place.note(id, "json", &format!("{summary}\n"));
+    place.note(id, "md", &page(one));
     let number = one.attempts.ended.len();
     let start = place.attempt_path(id, u32::try_from(number)?).join(START);
     if let Ok(Some(Start {
@@ -67,7 +67,8 @@ fn summary(place: &Place, one: &Known) -> anyhow::Result<Value> {
         json!({
             "attempt": at, "outcome": old.end.outcome, "why": old.end.why,
             "cost_usd": old.end.cost_usd, "num_turns": old.end.num_turns,
-            "started_at": old.end.started_at, "ended_at": old.end.ended_at,
+            "started_at": old.end.started_at.map(cr_run::shown),
+            "ended_at": cr_run::shown(old.end.ended_at),
             "run_dir": place.attempt_path(&one.task.id, at),
         })
     });

@@ -78,9 +78,12 @@ impl fmt::Display for RunId {
 
 /// The time as records carry it: RFC 3339, UTC, milliseconds.
 pub fn now() -> String {
-    Timestamp::now()
-        .strftime("%Y-%m-%dT%H:%M:%S%.3fZ")
-        .to_string()
+    shown(Timestamp::now())
+}
+
+/// A moment as records carry it.
+pub fn shown(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
 #[cfg(test)]

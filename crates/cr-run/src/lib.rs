@@ -9,5 +9,5 @@ mod id;
 mod state;
 
 pub use dir::{Lock, RunDir};
-pub use id::{Refused, RunId, now};
+pub use id::{Refused, RunId, now, shown};
 pub use state::{State, Unsafe};

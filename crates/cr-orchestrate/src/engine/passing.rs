@@ -98,4 +98,14 @@ impl Engine {
         }
         Ok(())
     }
+
+    /// Passes `line` on as the last one, since nothing else can be done.
+    pub(crate) fn break_off(&mut self, line: &[u8]) {
+        self.pass_on(line);
+        while self.stream.as_ref().is_some_and(|s| !s.is_written()) {
+            if self.wait(None, None).is_err() {
+                break;
+            }
+        }
+    }
 }

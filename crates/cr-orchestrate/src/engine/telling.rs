@@ -64,7 +64,7 @@ impl Engine {
     pub(super) fn show(&self, one: &Known) -> anyhow::Result<()> {
         let word = one.stand.word(&one.attempts);
         let id = &one.task.id;
-        self.place.note(id, "status", &format!("{word}\n"))?;
+        self.place.note(id, "status", &format!("{word}\n"));
         report::task(&self.place, one)
     }
 

@@ -55,3 +55,29 @@ fn what_no_command_line_can_hold_is_a_mistake_in_the_plan() {
         assert!(ended.err.contains(&words), "{field}: {}", ended.err);
     }
 }
+
+#[test]
+fn a_scope_that_cannot_be_checked_was_not_kept_to() {
+    let case = Case::new();
+    fs::create_dir(case.path("plain")).expect("made");
+    case.plan(&[("a", "cwd: ../plain, files: [x], retries: 0")]);
+    let ended = case.go(&[]);
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    assert!(ended.err.contains("could not be checked"), "{}", ended.err);
+    assert_eq!(case.of_run("task-a.status"), "failed\n");
+}
+
+#[test]
+fn what_was_not_tried_cannot_be_tried_again() {
+    let case = Case::new();
+    case.plan(&[("a", ""), ("b", "depends_on: a")]);
+    assert_eq!(case.go(&["--break", "b"]).code, Some(4));
+    let ended = case.resume(&["--again", "b=now"]);
+    assert_eq!(ended.code, Some(2), "{}", ended.err);
+    assert!(
+        ended.err.contains("`b` has not been tried"),
+        "{}",
+        ended.err
+    );
+    assert_eq!(case.resume(&[]).code, Some(0));
+}
