@@ -40,6 +40,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         let source = Source {
             name: many.then(|| input.label()),
             live: stream.is_live(),
+            waits: stream.is_live(),
             follows: i > 0,
         };
         let exit = run_on(
@@ -63,6 +64,8 @@ pub struct Source {
     pub name: Option<String>,
     /// Whether lines arrive as they happen.
     pub live: bool,
+    /// Whether reading on may take a while, so that nothing is held back then.
+    pub waits: bool,
     /// Whether it comes after another one, whose text it must not replace.
     pub follows: bool,
 }
@@ -180,7 +183,7 @@ impl<'a, W: Write> Filter<'a, W> {
                 self.stats
                     .pass_over(lines.skip(br#"{"type":"stream_event""#));
             }
-            if lines.is_drained() {
+            if self.source.waits && lines.is_drained() {
                 self.flush()?;
             }
             let number = lines.number() + 1;

@@ -43,7 +43,10 @@ pub(crate) fn tail(args: &TailArgs, out: impl Write) -> anyhow::Result<Exit> {
         quiet: args.quiet,
         ..cr_filter::Args::default()
     };
-    let source = Source::default();
+    let source = Source {
+        waits: true,
+        ..Source::default()
+    };
     let exit = run_on(&filter, &source, growing, &mut gate, &mut io::stderr())?;
     let last = format!("Cursor: {}\n", at.get());
     gate.out
