@@ -121,7 +121,7 @@ fn exit(line: Raw<'_>) -> Note {
     }
     let leaked = line.get("leaked").map(Raw::items).unwrap_or_default().len();
     if leaked > 0 {
-        words.push_str(&format!(", {leaked} processes left behind were ended"));
+        words.push_str(&format!(", left behind and ended: {leaked}"));
     }
     let fine = reason == "exit" && number("exit_code") == Some(0);
     Note::new("Exit", words).key(if fine { Tone::Plain } else { Tone::Error })

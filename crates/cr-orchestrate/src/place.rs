@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use cr_io::Exit;
-use cr_run::{RunDir, RunId, State, Unsafe};
+use cr_run::{RunDir, RunId, Unsafe};
 use serde::{Deserialize, Serialize};
 
 use crate::attempt::{Ended, Spec, read_json};
@@ -76,16 +76,6 @@ pub(crate) struct Attempts {
     pub(crate) open: Option<u32>,
 }
 
-fn state() -> anyhow::Result<State> {
-    let state = match cr_runs::configured()?.get("state_dir") {
-        Some(path) => State::at(Path::new(path)),
-        None => State::from_env(),
-    };
-    state
-        .context("neither CR_STATE_DIR nor HOME is set")
-        .context(Exit::Config)
-}
-
 /// A place that is refused is not a failure to read or write.
 fn refused(err: anyhow::Error) -> anyhow::Error {
     match err.downcast_ref::<Unsafe>() {
@@ -99,7 +89,7 @@ impl Place {
     pub(crate) fn create() -> anyhow::Result<(Self, RunId)> {
         // What goes wrong is for the next one to find.
         let _ = cr_runs::look_after();
-        let state = state()?;
+        let state = cr_runs::state()?;
         let id = RunId::new();
         state.open_part("orchestrate").map_err(refused)?;
         let path = state.path().join("orchestrate").join(id.as_str());
@@ -110,7 +100,7 @@ impl Place {
     /// The directory of run `id`, or of the beginning of one; also of a run of
     /// `claude-runner --retry`.
     pub(crate) fn open(id: &str) -> anyhow::Result<Self> {
-        let state = state()?;
+        let state = cr_runs::state()?;
         let all = state.path().join("orchestrate");
         let mut found = runs(&all);
         found.extend(runs(&state.path().join("runs")));
@@ -132,7 +122,7 @@ impl Place {
 
     /// The directory of the run that was started last.
     pub(crate) fn latest() -> anyhow::Result<Self> {
-        let all = state()?.path().join("orchestrate");
+        let all = cr_runs::state()?.path().join("orchestrate");
         let last = runs(&all).pop();
         let path = last
             .with_context(|| format!("{}: no runs", all.display()))

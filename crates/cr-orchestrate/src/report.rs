@@ -85,7 +85,7 @@ fn summary(place: &Place, one: &Known) -> anyhow::Result<Value> {
 }
 
 /// What the attempts cost, as far as that is known.
-fn cost(ended: &[Ended]) -> Option<f64> {
+pub(crate) fn cost(ended: &[Ended]) -> Option<f64> {
     ended
         .iter()
         .filter_map(|old| old.end.cost_usd)

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::args::StatusArgs;
 use crate::place::Place;
+use crate::report;
 use crate::standing::standing;
 
 /// Prints where every task of a run stands. Writes nothing else.
@@ -25,8 +26,7 @@ pub(crate) fn run(args: &StatusArgs, out: impl Write) -> anyhow::Result<Exit> {
         let attempts = place.attempts(&task.id)?;
         let stand = standing(task, &attempts, &run.settings, false);
         let word = stand.word(&attempts);
-        let costs = attempts.ended.iter().filter_map(|old| old.end.cost_usd);
-        let cost = costs.reduce(|a, b| a + b);
+        let cost = report::cost(&attempts.ended);
         let count = attempts.ended.len() + usize::from(attempts.open.is_some());
         let why = attempts.ended.last().map(|last| last.end.why.as_str());
         let line = if args.json {

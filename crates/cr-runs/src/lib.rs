@@ -58,6 +58,11 @@ pub fn look_after() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Where runs are kept, for whoever keeps other things beside them.
+pub fn state() -> anyhow::Result<cr_run::State> {
+    find::state_of(&Config::load()?)
+}
+
 /// Begins a run if the script `claude-runner` called this program: the name to
 /// report under, and what came of it.
 pub fn begin() -> Option<(&'static str, anyhow::Result<Exit>)> {

@@ -262,7 +262,7 @@ fn lines_of_our_own_are_told_too() {
 [01:00:01] Clock: half of the timeout of 2h0m is gone
 [02:00:00] Limit: timeout of 2h0m ran out in Bash: cargo test (term)
 [02:00:01] Git: 1 commit, 2 files changed, +3 -1, 0 uncommitted
-[02:00:01] Exit: timeout, code 143, 2h0m, 2 processes left behind were ended
+[02:00:01] Exit: timeout, code 143, 2h0m, left behind and ended: 2
 ";
     assert_eq!(shown(&[], input), expected);
 }
