@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use cr_io::{Exit, Input, Out};
-use cr_run::{RunDir, RunId};
+use cr_rundir::{RunDir, RunId};
 
 pub use args::Args;
 use args::{Command, EndArgs, LockArgs, ScopeArgs, StartArgs};

@@ -27,7 +27,7 @@ pub(crate) fn line<T: Serialize>(phase: &'static str, run_id: Option<&str>, body
     let line = Line {
         r#type: "cr",
         subtype: "git",
-        at: cr_run::now(),
+        at: cr_rundir::now(),
         run_id,
         phase,
         body,

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use cr_io::Exit;
-use cr_run::RunId;
+use cr_rundir::RunId;
 use cr_verdict::Outcome;
 use jiff::Timestamp;
 use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
@@ -259,7 +259,7 @@ impl Engine {
             one.stand.reason.clone()
         };
         self.place.note(&id, "status", "running\n");
-        let now = format!("{}\n", cr_run::now());
+        let now = format!("{}\n", cr_rundir::now());
         self.place.note(&id, "start", &now);
         report::stream(&self.place, &id, number);
         let path = self.place.attempt_path(&id, number);

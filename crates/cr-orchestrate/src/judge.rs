@@ -1,7 +1,7 @@
 //! How an attempt ended, by the summary of its run and the agent's own word.
 
 use anyhow::Context;
-use cr_run::RunDir;
+use cr_rundir::RunDir;
 use cr_verdict::Outcome;
 use jiff::Timestamp;
 use serde::Deserialize;

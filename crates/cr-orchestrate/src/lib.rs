@@ -118,7 +118,7 @@ fn begin(args: &Args, place: Place, run: Run) -> anyhow::Result<Exit> {
     };
     let watch = watch::Watch::install()?;
     let mut engine = Engine {
-        configured: cr_runs::configured()?,
+        configured: cr_config::file_settings()?,
         place,
         run,
         log,
@@ -149,7 +149,7 @@ fn defaults(args: &Args) -> anyhow::Result<Defaults> {
     {
         return Err(anyhow!("--max-budget: expected dollars, more than 0").context(Exit::Usage));
     }
-    let file = cr_runs::configured()?;
+    let file = cr_config::file_settings()?;
     let number = |key: &str| file.get(key)?.parse().ok().filter(|&number| number > 0.0);
     let time = file.get("timeout").map(|text| cr_io::parse_duration(text));
     let time = time.and_then(Result::ok).filter(|time| !time.is_zero());

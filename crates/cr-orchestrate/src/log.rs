@@ -53,8 +53,8 @@ impl<'a> TaskLine<'a> {
             commits: Some(&end.commits),
             why: Some(&end.why),
             num_turns: end.num_turns,
-            started_at: end.started_at.map(cr_run::shown),
-            ended_at: Some(cr_run::shown(end.ended_at)),
+            started_at: end.started_at.map(cr_rundir::shown),
+            ended_at: Some(cr_rundir::shown(end.ended_at)),
             ..Self::default()
         }
     }
@@ -140,7 +140,7 @@ impl Log {
         let line = Line {
             r#type: "cr",
             subtype,
-            at: cr_run::now(),
+            at: cr_rundir::now(),
             run_id: &self.run_id,
             body,
         };

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow};
 use clap::Parser;
 use cr_io::Exit;
-use cr_run::{Lock, RunDir};
-use cr_spawn::Kept;
+use cr_io::OutputFileRecord;
+use cr_rundir::{Lock, RunDir};
 use cr_verdict::Outcome;
 use serde::Serialize;
 use serde_json::json;
@@ -95,7 +95,7 @@ fn prepare(args: &OneArgs) -> anyhow::Result<(Engine, Lock)> {
         ..Wishes::default()
     };
     let engine = Engine {
-        configured: cr_runs::configured()?,
+        configured: cr_config::file_settings()?,
         place,
         run,
         log,
@@ -114,18 +114,19 @@ fn begin(args: &OneArgs, place: &Place) -> anyhow::Result<Run> {
         anyhow!(text).context(Exit::Usage)
     })?;
     let name = std::iter::once("cr-spawn");
-    let spawn = cr_spawn::Args::try_parse_from(name.chain(words.iter().map(String::as_str)));
+    let spawn =
+        cr_agent::AgentOptions::try_parse_from(name.chain(words.iter().map(String::as_str)));
     let spawn = spawn.unwrap_or_else(|err| err.exit());
     let cwd = spawn.cwd.as_deref().unwrap_or(Path::new("."));
     let cwd = std::fs::canonicalize(cwd)
         .with_context(|| cwd.display().to_string())
         .context(Exit::NoInput)?;
     let id = std::env::var("CR_RUN_ID").unwrap_or_default();
-    let id = cr_run::RunId::parse(&id).unwrap_or_default();
+    let id = cr_rundir::RunId::parse(&id).unwrap_or_default();
     let task = task(&spawn, cwd)?;
     place.dir.write("prompt", task.prompt.as_bytes())?;
     let started = json!({
-        "type": "cr", "subtype": "start", "at": cr_run::now(), "run_id": id.as_str(),
+        "type": "cr", "subtype": "start", "at": cr_rundir::now(), "run_id": id.as_str(),
         "pid": std::process::id(), "name": spawn.name, "cwd": task.cwd, "model": spawn.model,
         "resume": spawn.resume, "run_dir": place.dir.path(),
     });
@@ -145,7 +146,7 @@ fn begin(args: &OneArgs, place: &Place) -> anyhow::Result<Run> {
 }
 
 /// The task of `spawn`; its prompt is standard input.
-fn task(spawn: &cr_spawn::Args, cwd: PathBuf) -> anyhow::Result<Task> {
+fn task(spawn: &cr_agent::AgentOptions, cwd: PathBuf) -> anyhow::Result<Task> {
     let mut prompt = Vec::new();
     io::stdin()
         .read_to_end(&mut prompt)
@@ -195,7 +196,7 @@ fn output_file(run: &Run) -> Option<PathBuf> {
 }
 
 /// `line`, which is the last, with what became of that file.
-pub(crate) fn with_output_file(mut line: Vec<u8>, kept: Option<&Kept>) -> Vec<u8> {
+pub(crate) fn with_output_file(mut line: Vec<u8>, kept: Option<&OutputFileRecord>) -> Vec<u8> {
     if let (Some(kept), Some(open)) = (kept, line.strip_suffix(b"}\n")) {
         line.truncate(open.len());
         line.extend(b",\"output_file\":");
@@ -303,7 +304,7 @@ impl<'a> ExitLine<'a> {
         Self {
             r#type: "cr",
             subtype: "exit",
-            at: cr_run::now(),
+            at: cr_rundir::now(),
             run_id,
             reason: "internal",
             interrupted_by: None,

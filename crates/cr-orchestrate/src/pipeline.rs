@@ -6,7 +6,7 @@ use std::io::{Write, pipe};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, anyhow};
-use cr_run::RunDir;
+use cr_rundir::RunDir;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::attempt::Spec;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use cr_io::Exit;
-use cr_run::{RunDir, RunId, Unsafe};
+use cr_rundir::{RunDir, RunId, Unsafe};
 use serde::{Deserialize, Serialize};
 
 use crate::attempt::{Ended, Spec, read_json};
@@ -88,8 +88,8 @@ impl Place {
     /// A directory for a new run.
     pub(crate) fn create() -> anyhow::Result<(Self, RunId)> {
         // What goes wrong is for the next one to find.
-        let _ = cr_runs::look_after();
-        let state = cr_runs::state()?;
+        let _ = cr_config::prune_daily();
+        let state = cr_config::state_dir()?;
         let id = RunId::new();
         state.open_part("orchestrate").map_err(refused)?;
         let path = state.path().join("orchestrate").join(id.as_str());
@@ -100,7 +100,7 @@ impl Place {
     /// The directory of run `id`, or of the beginning of one; also of a run of
     /// `claude-runner --retry`.
     pub(crate) fn open(id: &str) -> anyhow::Result<Self> {
-        let state = cr_runs::state()?;
+        let state = cr_config::state_dir()?;
         let all = state.path().join("orchestrate");
         let mut found = runs(&all);
         found.extend(runs(&state.path().join("runs")));
@@ -122,7 +122,7 @@ impl Place {
 
     /// The directory of the run that was started last.
     pub(crate) fn latest() -> anyhow::Result<Self> {
-        let all = cr_runs::state()?.path().join("orchestrate");
+        let all = cr_config::state_dir()?.path().join("orchestrate");
         let last = runs(&all).pop();
         let path = last
             .with_context(|| format!("{}: no runs", all.display()))

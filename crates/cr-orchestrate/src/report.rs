@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use cr_run::RunDir;
+use cr_rundir::RunDir;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -67,8 +67,8 @@ fn summary(place: &Place, one: &Known) -> anyhow::Result<Value> {
         json!({
             "attempt": at, "outcome": old.end.outcome, "why": old.end.why,
             "cost_usd": old.end.cost_usd, "num_turns": old.end.num_turns,
-            "started_at": old.end.started_at.map(cr_run::shown),
-            "ended_at": cr_run::shown(old.end.ended_at),
+            "started_at": old.end.started_at.map(cr_rundir::shown),
+            "ended_at": cr_rundir::shown(old.end.ended_at),
             "run_dir": place.attempt_path(&one.task.id, at),
         })
     });

@@ -12,8 +12,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use cr_run::RunDir;
-use cr_spawn::{Copy, Kept};
+use cr_io::{OutputFile, OutputFileRecord};
+use cr_rundir::RunDir;
 use rustix::event::PollFlags;
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 
@@ -34,8 +34,8 @@ pub(crate) struct Stream {
     /// The same in the run's directory; none if it cannot be written.
     record: Option<File>,
     /// The same in a file of the user's choice, and what became of that.
-    copy: Option<Copy>,
-    kept: Option<Kept>,
+    copy: Option<OutputFile>,
+    kept: Option<OutputFileRecord>,
     pending: VecDeque<u8>,
     source: Option<Source>,
     notices: OwnedFd,
@@ -59,10 +59,10 @@ struct Source {
 impl Stream {
     /// Begins one that is recorded in `dir`, and in `file` if there is one.
     pub(crate) fn new(dir: &RunDir, file: Option<&Path>) -> anyhow::Result<Self> {
-        let copy = file.map(Copy::create).transpose()?;
+        let copy = file.map(OutputFile::create).transpose()?;
         Ok(Self {
             record: Some(dir.create_file("stream.ndjson")?),
-            kept: copy.as_ref().map(Copy::kept),
+            kept: copy.as_ref().map(OutputFile::record),
             copy,
             pending: VecDeque::new(),
             source: None,
@@ -96,7 +96,7 @@ impl Stream {
     }
 
     /// The file of the user's choice, if there is one.
-    pub(crate) fn kept(&self) -> Option<&Kept> {
+    pub(crate) fn kept(&self) -> Option<&OutputFileRecord> {
         self.kept.as_ref()
     }
 

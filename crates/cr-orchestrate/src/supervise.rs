@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use cr_io::{Exit, Redactor};
-use cr_run::RunDir;
+use cr_rundir::RunDir;
 use cr_verdict::Outcome;
 
 use crate::attempt::{End, Spec, read_json};
@@ -74,7 +74,7 @@ impl Attempt<'_> {
         if self.stop.is_asked() {
             return Ok(End::new(Outcome::Interrupted, "stopped before it began"));
         }
-        let now = cr_run::now();
+        let now = cr_rundir::now();
         if !self.dir.write_once("attempt.started", now.as_bytes())? {
             return self.make_up();
         }

@@ -263,7 +263,7 @@ const LONGEST: usize = 64;
 
 /// Whether `id` may become part of a file's name.
 pub(crate) fn is_id(id: &str) -> bool {
-    cr_run::RunId::parse(id).is_some() && id.len() <= LONGEST
+    cr_rundir::RunId::parse(id).is_some() && id.len() <= LONGEST
 }
 
 impl Task {

@@ -226,7 +226,7 @@ pub struct Runner {
     pub(crate) resume_run: Option<String>,
 
     #[command(flatten)]
-    pub(crate) spawn: cr_spawn::Args,
+    pub(crate) spawn: cr_agent::AgentOptions,
 }
 
 impl Runner {

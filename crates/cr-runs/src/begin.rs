@@ -18,10 +18,10 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use cr_io::Exit;
 
 use crate::args::Runner;
-use crate::config::Config;
 use crate::detach;
 use crate::place::Place;
 use crate::prompt;
+use cr_config::Config;
 
 /// The script's word for its second half.
 const MARK: &str = "--pipeline:";
@@ -106,8 +106,8 @@ fn settle(
 ) -> anyhow::Result<(Place, File, Vec<OsString>)> {
     let words = spawn_arguments(matches, runner, config);
     let parsed = std::iter::once(OsString::from("cr-spawn")).chain(words.iter().cloned());
-    let spawn = cr_spawn::Args::try_parse_from(parsed).unwrap_or_else(|err| err.exit());
-    cr_spawn::check(&spawn)?;
+    let spawn = cr_agent::AgentOptions::try_parse_from(parsed).unwrap_or_else(|err| err.exit());
+    cr_agent::check(&spawn)?;
     let prompt = prompt::open(runner)?;
     let place = Place::make(runner, config)?;
     Ok((place, prompt, words))
@@ -123,7 +123,7 @@ fn refuse(matches: &ArgMatches, runner: &Runner) -> anyhow::Result<()> {
         return wrong("--max-wait: only with --retry".to_owned());
     }
     let is_given = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
-    let spawn = cr_spawn::Args::command();
+    let spawn = cr_agent::AgentOptions::command();
     let given = spawn
         .get_arguments()
         .find(|arg| is_given(arg.get_id().as_str()));
@@ -139,7 +139,7 @@ fn refuse(matches: &ArgMatches, runner: &Runner) -> anyhow::Result<()> {
 /// The arguments of cr-spawn: those that were given, then those of the file.
 fn spawn_arguments(matches: &ArgMatches, runner: &Runner, config: &Config) -> Vec<OsString> {
     let is_given = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
-    let spawn = cr_spawn::Args::command();
+    let spawn = cr_agent::AgentOptions::command();
     let mut argv = Vec::new();
     for arg in spawn.get_arguments() {
         let id = arg.get_id().as_str();

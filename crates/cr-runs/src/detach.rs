@@ -7,13 +7,13 @@ use std::process::{Child, Command};
 
 use anyhow::Context;
 use cr_io::Exit;
-use cr_run::{RunDir, RunId};
+use cr_rundir::{RunDir, RunId};
 use rustix::event::PollFlags;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use serde::Serialize;
 
-use crate::run::Run;
 use crate::watch::Watch;
+use cr_rundir::Run;
 
 #[derive(Serialize)]
 struct Where<'a> {

@@ -4,24 +4,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use cr_io::{Exit, sanitized};
-use cr_run::State;
 
 use crate::args::Which;
-use crate::config::Config;
-use crate::run::{self, Run};
-
-/// The state directory: the environment's, the file's, or the usual one.
-pub(crate) fn state_of(config: &Config) -> anyhow::Result<State> {
-    let state = match config.set("state_dir") {
-        Some(path) => State::at(Path::new(path)),
-        None => State::from_env(),
-    };
-    state.ok_or_else(|| anyhow!("there is no home to keep runs in").context(Exit::Config))
-}
+use cr_config::Config;
+use cr_rundir::Run;
 
 /// The directory that all runs are in.
 pub(crate) fn runs() -> anyhow::Result<PathBuf> {
-    Ok(state_of(&Config::load()?)?.path().join("runs"))
+    Ok(Config::load()?.state_dir()?.path().join("runs"))
 }
 
 /// The run that `which` means.
@@ -34,7 +24,7 @@ pub(crate) fn one(which: &Which) -> anyhow::Result<Run> {
 
 /// The run that was started last.
 pub(crate) fn last() -> anyhow::Result<Run> {
-    let all = run::all(&runs()?);
+    let all = cr_rundir::runs_in(&runs()?);
     let first = all.into_iter().next();
     first.ok_or_else(|| anyhow!("there is no run yet").context(Exit::NoInput))
 }
@@ -49,7 +39,7 @@ pub(crate) fn named(name: &str) -> anyhow::Result<Run> {
     if !name.contains('/') && !name.is_empty() && is_run(&runs.join(name)) {
         return Ok(Run::new(runs.join(name)));
     }
-    let all = run::all(&runs);
+    let all = cr_rundir::runs_in(&runs);
     let called = all
         .iter()
         .find(|run| run.started().name.as_deref() == Some(name));

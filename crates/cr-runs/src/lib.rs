@@ -3,16 +3,12 @@
 
 mod args;
 mod begin;
-mod config;
 mod detach;
 mod find;
 mod interface;
 mod ls;
-mod orchestrated;
 mod place;
 mod prompt;
-mod prune;
-mod run;
 mod status;
 mod stop;
 mod tail;
@@ -20,7 +16,6 @@ mod verdict;
 mod wait;
 mod watch;
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, Write};
 
@@ -28,7 +23,7 @@ use cr_io::{Exit, Out};
 
 pub use args::{Args, Output, Runner};
 use args::{Command, PruneArgs, StatusArgs, Which};
-use config::Config;
+use cr_config::Config;
 
 /// Does what `args` ask.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
@@ -43,24 +38,6 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         Command::Prune(args) => prune(args, out),
         Command::Config => Config::load()?.print(out),
     }
-}
-
-/// What the configuration's file sets, by key, where the environment does not;
-/// for whoever runs agents without `claude-runner`.
-pub fn configured() -> anyhow::Result<BTreeMap<&'static str, String>> {
-    Ok(Config::load()?.all_of_file())
-}
-
-/// Looks after old runs, once a day; for whoever begins one.
-pub fn look_after() -> anyhow::Result<()> {
-    let config = Config::load()?;
-    prune::now_and_then(find::state_of(&config)?.path(), config.keep());
-    Ok(())
-}
-
-/// Where runs are kept, for whoever keeps other things beside them.
-pub fn state() -> anyhow::Result<cr_run::State> {
-    find::state_of(&Config::load()?)
 }
 
 /// Begins a run if the script `claude-runner` called this program: the name to
@@ -95,9 +72,9 @@ fn path(which: &Which, out: impl Write) -> anyhow::Result<Exit> {
 }
 
 fn prune(args: &PruneArgs, out: impl Write) -> anyhow::Result<Exit> {
-    let mut keep = Config::load()?.keep();
+    let mut keep = Config::load()?.retention();
     keep.younger_than = args.older_than.unwrap_or(keep.younger_than);
     keep.bytes = args.keep_bytes.unwrap_or(keep.bytes);
-    let state = find::state_of(&Config::load()?)?;
-    prune::prune(state.path(), keep, args.dry_run, out)
+    let state = Config::load()?.state_dir()?;
+    cr_rundir::prune(state.path(), keep, args.dry_run, out)
 }

@@ -6,8 +6,8 @@ use cr_io::{Exit, Out, first_chars, sanitized};
 use jiff::Timestamp;
 
 use crate::args::LsArgs;
-use crate::run::{self, State};
 use crate::status::{Status, seconds};
+use cr_rundir::RunState;
 
 /// Characters of a name, and of what happened last.
 const NAME: usize = 20;
@@ -20,10 +20,10 @@ pub(crate) fn ls(args: &LsArgs, out: impl Write) -> anyhow::Result<Exit> {
     } else {
         args.number
     };
-    let runs = run::all(&crate::find::runs()?);
+    let runs = cr_rundir::runs_in(&crate::find::runs()?);
     let runs = runs
         .iter()
-        .filter(|run| !args.running || run.state() == State::Running);
+        .filter(|run| !args.running || run.state() == RunState::Running);
     let mut out = Out::new(out);
     let mut rows = Vec::new();
     for run in runs.take(most) {

@@ -7,11 +7,11 @@ use std::io::{self, IsTerminal};
 use anyhow::{Context, anyhow};
 use clap::ValueEnum;
 use cr_io::{Exit, message};
-use cr_run::{RunDir, RunId, Unsafe};
+use cr_rundir::{RunDir, RunId, Unsafe};
 
 use crate::args::{Output, Runner};
-use crate::config::Config;
-use crate::{find, prune};
+use crate::find;
+use cr_config::Config;
 
 /// Where a run will be.
 #[derive(Debug)]
@@ -113,9 +113,9 @@ fn directory(runner: &Runner, config: &Config, id: &RunId) -> anyhow::Result<Opt
     }
     let made = match &runner.spawn.run_dir {
         Some(path) => RunDir::at(path),
-        None => find::state_of(config).and_then(|state| {
+        None => config.state_dir().and_then(|state| {
             let made = RunDir::create(&state, id)?;
-            prune::now_and_then(state.path(), config.keep());
+            cr_rundir::prune_daily(state.path(), config.retention());
             Ok(made)
         }),
     };

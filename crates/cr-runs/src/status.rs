@@ -5,7 +5,7 @@ use cr_io::{first_chars, sanitized, show_duration};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::run::{Run, State};
+use cr_rundir::{Run, RunState};
 
 /// How much of a stream is looked at for the last thing that happened.
 const TAIL: u64 = 256 << 10;
@@ -47,8 +47,8 @@ impl Status {
         let began = run.began();
         let so_far = || {
             let until = match state {
-                State::Starting | State::Running => Timestamp::now(),
-                State::Ended | State::Lost => return None,
+                RunState::Starting | RunState::Running => Timestamp::now(),
+                RunState::Ended | RunState::Lost => return None,
             };
             u64::try_from(until.duration_since(began?).as_secs()).ok()
         };

@@ -13,9 +13,9 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::args::StopArgs;
 use crate::find;
-use crate::run::Run;
 use crate::status::Status;
 use crate::watch::Watch;
+use cr_rundir::Run;
 
 /// Longer than the longest grace an agent has by default, with the sweep.
 const PATIENCE: Duration = Duration::from_secs(20);

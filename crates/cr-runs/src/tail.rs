@@ -14,8 +14,8 @@ use rustix::event::PollFlags;
 
 use crate::args::TailArgs;
 use crate::find;
-use crate::run::Run;
 use crate::watch::Watch;
+use cr_rundir::Run;
 
 /// Shows what came after the cursor, and where to go on.
 ///

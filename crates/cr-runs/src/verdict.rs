@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use anyhow::Context;
 use cr_io::Exit;
 
-use crate::run::Run;
+use cr_rundir::Run;
 
 /// The later stages of a pipeline get this long to write the summary.
 const PATIENCE: Duration = Duration::from_secs(5);

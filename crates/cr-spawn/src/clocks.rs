@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::activity::Activity;
-use crate::args::Clocks;
+use cr_agent::Clocks;
 
 /// A clock that runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::args::Args;
+    use cr_agent::AgentOptions;
 
     const CALL: &str = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"make"}}]}}"#;
     const ANSWER: &str = r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]}}"#;
@@ -90,7 +90,7 @@ mod tests {
             (&[INIT, SAID, RESULT, NESTED],   "post_result", 30),
             (&["not json"],                   "idle",        900),
         ];
-        let clocks = Args::parse_from(["cr-spawn"]).clocks;
+        let clocks = AgentOptions::parse_from(["cr-spawn"]).clocks;
         let started = Instant::now();
         for (lines, name, seconds) in cases {
             let mut activity = Activity::new(started);
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_result_before_a_resumed_session_has_said_anything_is_not_its_end() {
-        let clocks = Args::parse_from(["cr-spawn"]).clocks;
+        let clocks = AgentOptions::parse_from(["cr-spawn"]).clocks;
         let now = Instant::now();
         let error = RESULT.replace("false", "true");
         let cases: &[(bool, &[&str], &str)] = &[
@@ -133,7 +133,7 @@ mod tests {
     fn a_subagents_lines_reset_the_clock_of_its_call() {
         let agent = CALL.replace("Bash", "Agent");
         let nested = r#"{"type":"assistant","parent_tool_use_id":"t1","message":{"content":[]}}"#;
-        let clocks = Args::parse_from(["cr-spawn"]).clocks;
+        let clocks = AgentOptions::parse_from(["cr-spawn"]).clocks;
         let started = Instant::now();
         let later = started + Duration::from_mins(50);
         let mut activity = Activity::new(started);
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn zero_turns_a_clock_off() {
         let args = ["cr-spawn", "--startup-timeout", "0"];
-        let clocks = Args::parse_from(args).clocks;
+        let clocks = AgentOptions::parse_from(args).clocks;
         let now = Instant::now();
         assert_eq!(next(&clocks, &Activity::new(now), now), None);
     }

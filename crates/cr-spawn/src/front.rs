@@ -13,13 +13,12 @@ use std::time::{Duration, Instant};
 
 use cr_io::Redactor;
 use cr_proc::Swept;
-use cr_run::RunDir;
+use cr_rundir::RunDir;
 use signal_hook::consts::{SIGHUP, SIGTSTP};
 
 use self::passing::Passing;
 use self::waiting::Ready;
 use crate::activity::Activity;
-use crate::args::Args;
 use crate::cause::Cause;
 use crate::clocks;
 use crate::feed::Feed;
@@ -33,6 +32,7 @@ use crate::stderr::Stderr;
 use crate::stdout::{Maker, Stdout};
 use crate::wait::is_pipe;
 use crate::wire::{End, Order, Received};
+use cr_agent::AgentOptions;
 
 /// From the agent's end to the end of its pipes.
 pub(crate) const DRAIN: Duration = Duration::from_secs(1);
@@ -67,7 +67,7 @@ enum Phase {
 
 /// A run as long as it lasts.
 pub(crate) struct Front<'a> {
-    pub(crate) args: &'a Args,
+    pub(crate) args: &'a AgentOptions,
     pub(crate) run_id: &'a str,
     pub(crate) redactor: &'a Redactor,
     pub(crate) run_dir: Option<&'a RunDir>,
@@ -110,7 +110,7 @@ pub(crate) struct Parts {
 
 impl<'a> Front<'a> {
     pub(crate) fn new(
-        args: &'a Args,
+        args: &'a AgentOptions,
         run_id: &'a str,
         redactor: &'a Redactor,
         run_dir: Option<&'a RunDir>,

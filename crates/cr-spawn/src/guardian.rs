@@ -14,7 +14,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use cr_proc::{Process, Swept, descendants};
-use cr_run::{Lock, RunDir};
+use cr_rundir::{Lock, RunDir};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
     Pid, Signal, getpid, getppid, kill_process_group, set_parent_process_death_signal, setsid,

@@ -6,10 +6,8 @@
 //! alone ends everything that the agent has started.
 
 mod activity;
-mod args;
 mod cause;
 mod clocks;
-mod copy;
 mod end;
 mod feed;
 mod front;
@@ -17,13 +15,10 @@ mod guard;
 mod guardian;
 mod isolate;
 mod output;
-mod plan;
 mod prepare;
-mod program;
 mod ration;
 mod record;
 mod recording;
-mod schema;
 mod signals;
 mod start;
 mod starter;
@@ -32,8 +27,7 @@ mod stdout;
 mod wait;
 mod wire;
 
-pub use args::{Args, Clocks};
-pub use copy::{Copy, Kept};
+pub use cr_agent::AgentOptions as Args;
 pub use guardian::guard;
 
 use cr_io::Exit;
@@ -42,10 +36,4 @@ use cr_io::Exit;
 /// output.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     start::run(args)
-}
-
-/// Says what [`run`] would refuse, and starts nothing but the question for the
-/// agent's version.
-pub fn check(args: &Args) -> anyhow::Result<()> {
-    start::check(args)
 }

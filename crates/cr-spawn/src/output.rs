@@ -16,9 +16,9 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 
-use crate::copy::{Copy, Kept};
 use crate::recording::Recording;
 use crate::wait::polled;
+use cr_io::{OutputFile, OutputFileRecord};
 
 /// More than this is not collected.
 const FULL: usize = 1 << 20;
@@ -78,7 +78,7 @@ struct State {
     fate: Fate,
     is_recorded: bool,
     /// The user's own file is written, or was until this went wrong.
-    copy: Option<Kept>,
+    copy: Option<OutputFileRecord>,
     is_cut: bool,
     /// Nothing comes after what waits.
     is_ending: bool,
@@ -87,7 +87,7 @@ struct State {
 impl Output {
     /// Starts the writer. `record` and `copy` get the same bytes; that one of
     /// them fails is noted and stops nothing.
-    pub(crate) fn start(record: Option<Recording>, copy: Option<Copy>) -> io::Result<Self> {
+    pub(crate) fn start(record: Option<Recording>, copy: Option<OutputFile>) -> io::Result<Self> {
         let (woken, wake) = UnixStream::pair()?;
         woken.set_nonblocking(true)?;
         wake.set_nonblocking(true)?;
@@ -100,7 +100,7 @@ impl Output {
                 is_awaited: false,
                 fate: Fate::Open,
                 is_recorded: record.is_some(),
-                copy: copy.as_ref().map(Copy::kept),
+                copy: copy.as_ref().map(OutputFile::record),
                 is_cut: false,
                 is_ending: false,
             }),
@@ -236,7 +236,7 @@ impl Output {
     }
 
     /// What became of the user's own file, if there is one.
-    pub(crate) fn copy(&self) -> Option<Kept> {
+    pub(crate) fn copy(&self) -> Option<OutputFileRecord> {
         self.shared.lock().copy.clone()
     }
 
@@ -286,13 +286,13 @@ struct Writer {
     shared: Arc<Shared>,
     wake: UnixStream,
     record: Option<Recording>,
-    copy: Option<Copy>,
+    copy: Option<OutputFile>,
 }
 
 impl State {
     /// Whether anything but standard output gets the lines.
     fn is_kept(&self) -> bool {
-        let is_copied = |copy: &Kept| copy.error.is_none();
+        let is_copied = |copy: &OutputFileRecord| copy.error.is_none();
         self.is_recorded || self.copy.as_ref().is_some_and(is_copied)
     }
 

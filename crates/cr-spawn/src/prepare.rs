@@ -5,16 +5,16 @@ use std::io::{self, Read};
 
 use anyhow::{Context, anyhow};
 use cr_io::{Exit, message};
-use cr_run::{RunDir, RunId, State, Unsafe};
+use cr_rundir::{RunDir, RunId, StateDir, Unsafe};
 
-use crate::args::Args;
 use crate::front::DRAIN;
 use crate::record::{Limits, millis};
+use cr_agent::AgentOptions;
 
 /// What a prompt is when a session is resumed without one.
 const GO_ON: &str = "Continue from where you left off";
 
-pub(crate) fn prompt(args: &Args) -> anyhow::Result<Vec<u8>> {
+pub(crate) fn prompt(args: &AgentOptions) -> anyhow::Result<Vec<u8>> {
     let text = match (&args.prompt, &args.prompt_file) {
         (Some(text), _) => text.clone().into_bytes(),
         (None, Some(path)) => {
@@ -31,7 +31,7 @@ pub(crate) fn prompt(args: &Args) -> anyhow::Result<Vec<u8>> {
     if !text.trim_ascii().is_empty() {
         return Ok(text);
     }
-    if args.goes_on() {
+    if args.resumes_session() {
         return Ok(GO_ON.into());
     }
     Err(anyhow!("the prompt is empty").context(Exit::Usage))
@@ -45,8 +45,8 @@ pub(crate) fn run_id() -> anyhow::Result<RunId> {
 /// The run's directory. That it cannot be written stops nothing; that it
 /// cannot be trusted does.
 pub(crate) fn place(
-    args: &Args,
-    state: Option<&State>,
+    args: &AgentOptions,
+    state: Option<&StateDir>,
     id: &RunId,
 ) -> anyhow::Result<Option<RunDir>> {
     if args.no_record {
@@ -88,7 +88,7 @@ pub(crate) fn note(text: &str) {
     let _ = io::Write::write_all(&mut io::stderr(), format!("cr-spawn: {text}\n").as_bytes());
 }
 
-pub(crate) fn limits(args: &Args) -> Limits {
+pub(crate) fn limits(args: &AgentOptions) -> Limits {
     let clock = |limit: std::time::Duration| (!limit.is_zero()).then(|| millis(limit));
     let clocks = &args.clocks;
     Limits {

@@ -10,8 +10,8 @@ use cr_io::Redactor;
 use cr_proc::{Process, Swept};
 use serde::Serialize;
 
-use crate::copy::Kept;
 use crate::wire::End;
+use cr_io::OutputFileRecord;
 
 /// The most processes that are listed.
 pub(crate) const MOST: usize = 50;
@@ -35,7 +35,7 @@ pub(crate) fn compose(subtype: &'static str, run_id: &str, body: &impl Serialize
     let line = Line {
         r#type: "cr",
         subtype,
-        at: cr_run::now(),
+        at: cr_rundir::now(),
         run_id,
         body,
     };
@@ -193,7 +193,7 @@ pub(crate) struct Exit {
     pub(crate) children_kept: bool,
     pub(crate) recorded: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) output_file: Option<Kept>,
+    pub(crate) output_file: Option<OutputFileRecord>,
     /// The record lacks the middle of the stream.
     #[serde(skip_serializing_if = "is_false")]
     pub(crate) record_cut: bool,

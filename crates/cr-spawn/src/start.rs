@@ -7,19 +7,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use cr_io::{Exit, Out, Redactor, exit_of, message};
-use cr_run::{Lock, RunDir, RunId, State};
+use cr_rundir::{Lock, RunDir, RunId, StateDir};
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use crate::args::Args;
 use crate::cause::{self, Cause};
-use crate::copy::{self, Copy};
 use crate::feed::Feed;
 use crate::front::{Front, Parts};
 use crate::guard::Guard;
 use crate::output::{Fate, Output};
-use crate::plan::{self, Plan};
 use crate::prepare::{limits, no_isolation, note, place, prompt, refused, run_id};
-use crate::program::{self, Missing, Version};
 use crate::record::{self, Claude, Start, compose};
 use crate::recording::Recording;
 use crate::signals::Signals;
@@ -27,29 +23,37 @@ use crate::starter::Starter;
 use crate::stderr::Stderr;
 use crate::stdout::Stdout;
 use crate::wire::{Order, Spec};
+use cr_agent::AgentCommand;
+use cr_agent::AgentOptions;
+use cr_agent::{Missing, Version};
+use cr_io::OutputFile;
 
 /// A run that has a name and a place, and no agent yet.
 struct Run<'a> {
-    args: &'a Args,
-    plan: Plan,
+    args: &'a AgentOptions,
+    plan: AgentCommand,
     id: RunId,
     redactor: Redactor,
     dir: Option<RunDir>,
     lock: Option<Lock>,
     /// The user's own file.
-    copy: Option<Copy>,
+    copy: Option<OutputFile>,
     cwd: PathBuf,
     prompt: Vec<u8>,
     prompt_bytes: usize,
 }
 
 /// Runs the agent that `args` ask for, to the end.
-pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    let plan = Plan::new(args)?;
+pub(crate) fn run(args: &AgentOptions) -> anyhow::Result<Exit> {
+    let plan = AgentCommand::new(args)?;
     cr_sys::keep_descriptors().context(Exit::Tool)?;
     let prompt = prompt(args)?;
-    let copy = args.output_file.as_deref().map(Copy::create).transpose()?;
-    let state = State::from_env();
+    let copy = args
+        .output_file
+        .as_deref()
+        .map(OutputFile::create)
+        .transpose()?;
+    let state = StateDir::from_env();
     let id = run_id()?;
     let dir = place(args, state.as_ref(), &id)?;
     let lock = dir
@@ -65,7 +69,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         dir,
         lock,
         copy,
-        cwd: plan::cwd(args),
+        cwd: cr_agent::working_directory(args),
         prompt_bytes: prompt.len(),
         prompt,
     };
@@ -88,24 +92,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     }
 }
 
-/// Says what is wrong with the command line. That there is no agent, or no
-/// directory, is for the run itself to tell.
-pub(crate) fn check(args: &Args) -> anyhow::Result<()> {
-    let mut plan = Plan::new(args)?;
-    run_id()?;
-    if let Some(path) = &args.output_file {
-        copy::check(path)?;
-    }
-    if let Ok(path) = program::find(Path::new(&plan.name)) {
-        let state = State::from_env().filter(|_| !args.no_record);
-        plan.complete(args, &program::version(&path, state.as_ref()), None)?;
-    }
-    Ok(())
-}
-
 impl Run<'_> {
     /// Finds the program, or says why there is none to run.
-    fn find(&self, state: Option<&State>) -> Result<(PathBuf, Version), (PathBuf, Cause)> {
+    fn find(&self, state: Option<&StateDir>) -> Result<(PathBuf, Version), (PathBuf, Cause)> {
         let name = Path::new(&self.plan.name);
         let not = |exit, text: &str| {
             let text = format!("{}: {text}", name.display());
@@ -115,9 +104,10 @@ impl Run<'_> {
             let text = format!("{}: no such directory", self.cwd.display());
             return Err((name.to_owned(), Cause::NotStarted(Exit::Tool, text)));
         }
-        match program::find(name) {
+        match cr_agent::find_program(name) {
             Ok(path) => {
-                let version = program::version(&path, state.filter(|_| !self.args.no_record));
+                let version =
+                    cr_agent::program_version(&path, state.filter(|_| !self.args.no_record));
                 Ok((path, version))
             }
             Err(Missing::NotFound) => not(Exit::NotFound, "not found"),
@@ -149,7 +139,7 @@ impl Run<'_> {
             let _ = dir.write_once("exit.json", &last);
         }
         if let Some(path) = &self.args.output_file
-            && let Err(err) = copy::write(path, &lines)
+            && let Err(err) = cr_io::write_output_file(path, &lines)
         {
             note(&message(&err));
         }

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
 use cr_io::{Line, Lines, Redactor, is_object};
-use cr_run::RunDir;
+use cr_rundir::RunDir;
 use sha2::{Digest, Sha256};
 
 use crate::ration::{Flow, Ration, Rationed};

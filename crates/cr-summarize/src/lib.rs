@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use cr_io::{Exit, Input, Out, Redactor, read_failure};
-use cr_run::RunDir;
+use cr_rundir::RunDir;
 
 mod about;
 mod background;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::anyhow;
-use cr_spawn::Kept;
+use cr_io::OutputFileRecord;
 use rustix::event::PollFlags;
 use signal_hook::consts::SIGPIPE;
 
@@ -90,7 +90,7 @@ impl Engine {
             self.pass_on(&line);
         }
         let kept = self.stream.as_ref().and_then(Stream::kept);
-        if let Some(text) = kept.and_then(Kept::trouble) {
+        if let Some(text) = kept.and_then(OutputFileRecord::trouble) {
             cr_io::note("cr-orchestrate", io::stderr(), &anyhow!(text));
         }
         while self.stream.as_ref().is_some_and(|s| !s.is_written()) {

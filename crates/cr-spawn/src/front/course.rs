@@ -26,7 +26,7 @@ impl Front<'_> {
                 let now = Instant::now();
                 self.started = now;
                 self.activity = Activity::new(now);
-                self.activity.is_resumed = self.args.goes_on();
+                self.activity.is_resumed = self.args.resumes_session();
             }
             Report::Failed { errno, what } => {
                 self.cause = Some(crate::start::cannot_run(

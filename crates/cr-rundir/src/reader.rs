@@ -15,7 +15,7 @@ const BEGINNING: Duration = Duration::from_mins(1);
 
 /// How a run is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub enum RunState {
     /// Its directory is there, and nothing else yet.
     Starting,
     /// Its lock is held.
@@ -26,8 +26,9 @@ pub(crate) enum State {
     Lost,
 }
 
-impl State {
-    pub(crate) fn name(self) -> &'static str {
+impl RunState {
+    /// The name the user gave it.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Starting => "starting",
             Self::Running => "running",
@@ -36,7 +37,8 @@ impl State {
         }
     }
 
-    pub(crate) fn is_over(self) -> bool {
+    /// Whether it has ended, in whatever way.
+    pub fn is_over(self) -> bool {
         matches!(self, Self::Ended | Self::Lost)
     }
 }
@@ -44,78 +46,99 @@ impl State {
 /// What `cr-spawn` says at the start.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Started {
-    pub(crate) run_id: Option<String>,
-    pub(crate) at: Option<Timestamp>,
-    pub(crate) name: Option<String>,
-    pub(crate) pid: Option<i32>,
-    pub(crate) cwd: Option<String>,
-    pub(crate) model: Option<String>,
-    pub(crate) resume: Option<String>,
+pub struct StartRecord {
+    /// The run.
+    pub run_id: Option<String>,
+    /// When the line was written.
+    pub at: Option<Timestamp>,
+    /// The name the user gave it.
+    pub name: Option<String>,
+    /// The supervisor's process id.
+    pub pid: Option<i32>,
+    /// The agent's directory.
+    pub cwd: Option<String>,
+    /// The model asked for.
+    pub model: Option<String>,
+    /// The session that is resumed.
+    pub resume: Option<String>,
 }
 
 /// What `cr-spawn` says at the end.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Ended {
-    pub(crate) at: Option<Timestamp>,
-    pub(crate) reason: Option<String>,
-    pub(crate) duration_ms: Option<u64>,
+pub struct EndRecord {
+    /// When the line was written.
+    pub at: Option<Timestamp>,
+    /// Why the run ended.
+    pub reason: Option<String>,
+    /// How long it took.
+    pub duration_ms: Option<u64>,
 }
 
 /// What of the summary is told on.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Summary {
-    pub(crate) outcome: Option<String>,
-    pub(crate) code: Option<u8>,
-    pub(crate) why: Option<String>,
-    pub(crate) session_id: Option<String>,
-    pub(crate) cost_usd: Option<f64>,
-    pub(crate) num_turns: Option<u64>,
-    pub(crate) context_warning: bool,
+pub struct SummaryRecord {
+    /// The verdict's name.
+    pub outcome: Option<String>,
+    /// The verdict's exit code.
+    pub code: Option<u8>,
+    /// One sentence on the verdict.
+    pub why: Option<String>,
+    /// The agent's session.
+    pub session_id: Option<String>,
+    /// What it cost.
+    pub cost_usd: Option<f64>,
+    /// How many turns it took.
+    pub num_turns: Option<u64>,
+    /// The context is more than 60 % full.
+    pub context_warning: bool,
 }
 
 /// A run's directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
-    pub(crate) dir: PathBuf,
+pub struct Run {
+    /// Its path.
+    pub dir: PathBuf,
 }
 
 impl Run {
-    pub(crate) fn new(dir: impl Into<PathBuf>) -> Self {
+    /// A run by its directory.
+    pub fn new(dir: impl Into<PathBuf>) -> Self {
         Self { dir: dir.into() }
     }
 
     /// The name of the directory, which is the run's unless it was chosen.
-    pub(crate) fn id(&self) -> String {
+    pub fn id(&self) -> String {
         let name = self.dir.file_name().unwrap_or_default();
         name.to_string_lossy().into_owned()
     }
 
-    pub(crate) fn file(&self, name: &str) -> PathBuf {
+    /// The path of one of its files.
+    pub fn file(&self, name: &str) -> PathBuf {
         self.dir.join(name)
     }
 
-    pub(crate) fn has(&self, name: &str) -> bool {
+    /// Whether a file of that name is there.
+    pub fn has(&self, name: &str) -> bool {
         self.file(name).exists()
     }
 
     /// How it is doing. The lock is asked first: what is written before it is
     /// let go is there when it is found free.
-    pub(crate) fn state(&self) -> State {
+    pub fn state(&self) -> RunState {
         if is_locked(&self.file("lock")) {
-            return State::Running;
+            return RunState::Running;
         }
         if self.has("exit.json") || self.has("summary.json") {
-            return State::Ended;
+            return RunState::Ended;
         }
         if self.has("started") {
-            return State::Lost;
+            return RunState::Lost;
         }
         match self.age() {
-            Some(age) if age < BEGINNING => State::Starting,
-            _ => State::Lost,
+            Some(age) if age < BEGINNING => RunState::Starting,
+            _ => RunState::Lost,
         }
     }
 
@@ -125,16 +148,18 @@ impl Run {
         SystemTime::now().duration_since(changed).ok()
     }
 
-    pub(crate) fn started(&self) -> Started {
+    /// What its first line said.
+    pub fn started(&self) -> StartRecord {
         self.read("started")
     }
 
-    pub(crate) fn ended(&self) -> Ended {
+    /// What its last line said.
+    pub fn ended(&self) -> EndRecord {
         self.read("exit.json")
     }
 
     /// The summary, if there is one.
-    pub(crate) fn summary(&self) -> Option<Summary> {
+    pub fn summary(&self) -> Option<SummaryRecord> {
         serde_json::from_slice(&fs::read(self.file("summary.json")).ok()?).ok()
     }
 
@@ -144,7 +169,7 @@ impl Run {
     }
 
     /// When it began: as it says, else by its directory.
-    pub(crate) fn began(&self) -> Option<Timestamp> {
+    pub fn began(&self) -> Option<Timestamp> {
         let by_name = || {
             let id = self.id();
             let time = jiff::fmt::strtime::parse("%Y%m%dT%H%M%SZ", id.get(..16)?).ok()?;
@@ -159,7 +184,7 @@ impl Run {
     }
 
     /// The id of its session, from the summary or the stream's beginning.
-    pub(crate) fn session(&self) -> Option<String> {
+    pub fn session(&self) -> Option<String> {
         if let Some(id) = self.summary().and_then(|summary| summary.session_id) {
             return Some(id);
         }
@@ -177,7 +202,7 @@ impl Run {
     }
 
     /// The last lines of the stream, whole ones.
-    pub(crate) fn last_lines(&self, bytes: u64) -> io::Result<Vec<u8>> {
+    pub fn last_lines(&self, bytes: u64) -> io::Result<Vec<u8>> {
         let mut stream = File::open(self.file("stream.ndjson"))?;
         let length = stream.metadata()?.len();
         stream.seek(SeekFrom::Start(length.saturating_sub(bytes)))?;
@@ -192,12 +217,12 @@ impl Run {
 }
 
 /// Every run in `runs`, the latest first.
-pub(crate) fn all(runs: &Path) -> Vec<Run> {
+pub fn runs_in(runs: &Path) -> Vec<Run> {
     let entries = fs::read_dir(runs).into_iter().flatten().flatten();
     let mut found: Vec<(Option<Timestamp>, Run)> = entries
         .filter(|entry| {
             let name = entry.file_name();
-            let is_id = name.to_str().and_then(cr_run::RunId::parse).is_some();
+            let is_id = name.to_str().and_then(crate::RunId::parse).is_some();
             is_id && entry.file_type().is_ok_and(|kind| kind.is_dir())
         })
         .map(|entry| {

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use crate::run::is_locked;
+use crate::reader::is_locked;
 
 /// A directory in which nothing has happened for this long will not begin.
 const BEGINNING: Duration = Duration::from_mins(1);
@@ -81,7 +81,7 @@ pub(crate) fn all(dir: &Path) -> Vec<Orchestrated> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let runs = entries.filter(|entry| {
         let name = entry.file_name();
-        let is_id = name.to_str().and_then(cr_run::RunId::parse).is_some();
+        let is_id = name.to_str().and_then(crate::RunId::parse).is_some();
         is_id && entry.file_type().is_ok_and(|kind| kind.is_dir())
     });
     runs.map(|entry| Orchestrated { dir: entry.path() })

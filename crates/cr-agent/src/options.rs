@@ -42,7 +42,7 @@ Exit status:
 #[derive(Debug, Parser)]
 #[command(name = "cr-spawn", version, after_help = EXAMPLES, max_term_width = 100)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub struct Args {
+pub struct AgentOptions {
     /// What to do
     #[arg(
         short,
@@ -207,9 +207,9 @@ pub struct Args {
     pub rest: Vec<OsString>,
 }
 
-impl Args {
+impl AgentOptions {
     /// Whether a session is taken up.
-    pub(crate) fn goes_on(&self) -> bool {
+    pub fn resumes_session(&self) -> bool {
         self.resume.is_some() || self.continue_last
     }
 }

@@ -24,11 +24,11 @@ impl std::error::Error for Unsafe {}
 
 /// The state directory: `CR_STATE_DIR`, else `claude-runner` in the user's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct State {
+pub struct StateDir {
     path: PathBuf,
 }
 
-impl State {
+impl StateDir {
     /// The directory that the environment names.
     pub fn from_env() -> Option<Self> {
         let named = |name: &str| env::var_os(name).filter(|value| !value.is_empty());

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use cr_io::{Exit, Out, parse_duration, sanitized};
+use cr_rundir::{Retention, StateDir};
 use toml::{Spanned, Value};
 
 /// What a value must be.
@@ -70,8 +71,10 @@ const SETTINGS: [Setting; 21] = [
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
+pub enum Source {
+    /// Nobody set it.
     Default,
+    /// The environment variable of this name.
     Environment(&'static str),
     /// The file, and the line.
     File(PathBuf, usize),
@@ -79,13 +82,13 @@ pub(crate) enum Source {
 
 /// Every value that is not a default, and its source.
 #[derive(Debug, Default)]
-pub(crate) struct Config {
+pub struct Config {
     values: BTreeMap<&'static str, (String, Source)>,
 }
 
 impl Config {
     /// Reads the file, if there is one, and the environment.
-    pub(crate) fn load() -> anyhow::Result<Self> {
+    pub fn load() -> anyhow::Result<Self> {
         let mut config = Self::default();
         if let Some((file, text)) = open().context(Exit::Config)? {
             config.read(&file, &text).context(Exit::Config)?;
@@ -127,18 +130,18 @@ impl Config {
     }
 
     /// The value of `key` if it is not the default.
-    pub(crate) fn set(&self, key: &str) -> Option<&str> {
+    pub fn set(&self, key: &str) -> Option<&str> {
         self.values.get(key).map(|(value, _)| value.as_str())
     }
 
     /// The value of `key` if the file sets it, and not the environment.
-    pub(crate) fn of_file(&self, key: &str) -> Option<&str> {
+    pub fn of_file(&self, key: &str) -> Option<&str> {
         let (value, source) = self.values.get(key)?;
         matches!(source, Source::File(..)).then_some(value.as_str())
     }
 
     /// Every value that the file sets, and not the environment.
-    pub(crate) fn all_of_file(&self) -> BTreeMap<&'static str, String> {
+    pub fn all_of_file(&self) -> BTreeMap<&'static str, String> {
         let keys = self.values.keys();
         let value = |key: &&'static str| Some((*key, self.of_file(key)?.to_owned()));
         keys.filter_map(value).collect()
@@ -151,21 +154,30 @@ impl Config {
             .unwrap_or("")
     }
 
-    /// What old runs may stay.
-    pub(crate) fn keep(&self) -> crate::prune::Keep {
-        crate::prune::Keep {
+    /// How long old runs are kept, and how many bytes of them.
+    pub fn retention(&self) -> Retention {
+        Retention {
             younger_than: parse_duration(self.get("keep_for")).unwrap_or(Duration::MAX),
             bytes: self.get("keep_bytes").parse().unwrap_or(u64::MAX),
         }
     }
 
+    /// The state directory: the environment's, the file's, or the default.
+    pub fn state_dir(&self) -> anyhow::Result<StateDir> {
+        let state = match self.set("state_dir") {
+            Some(path) => StateDir::at(Path::new(path)),
+            None => StateDir::from_env(),
+        };
+        state.ok_or_else(|| anyhow!("there is no home to keep runs in").context(Exit::Config))
+    }
+
     /// The limit of progress, in bytes.
-    pub(crate) fn limit(&self) -> u64 {
+    pub fn limit(&self) -> u64 {
         self.get("limit").parse().unwrap_or(0)
     }
 
     /// Prints every value with its source; what is printed is a configuration.
-    pub(crate) fn print(&self, out: impl Write) -> anyhow::Result<Exit> {
+    pub fn print(&self, out: impl Write) -> anyhow::Result<Exit> {
         let mut out = Out::new(out);
         for (key, kind, default, _) in SETTINGS {
             let (value, source) = match self.values.get(key) {

@@ -5,20 +5,20 @@ use std::io::{self, Write};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::Exit;
 use anyhow::{Context, anyhow};
-use cr_io::Exit;
 use serde::Serialize;
 
 /// A file that gets every line of the stream.
 #[derive(Debug)]
-pub struct Copy {
+pub struct OutputFile {
     path: PathBuf,
     file: File,
 }
 
 /// What `cr/exit` says of it.
 #[derive(Clone, Debug, Serialize)]
-pub struct Kept {
+pub struct OutputFileRecord {
     /// Where it is.
     pub path: String,
     /// Why it is not whole.
@@ -26,7 +26,7 @@ pub struct Kept {
     pub error: Option<String>,
 }
 
-impl Kept {
+impl OutputFileRecord {
     /// What a person should know: why it is not whole.
     pub fn trouble(&self) -> Option<String> {
         let Self { path, error } = self;
@@ -35,7 +35,7 @@ impl Kept {
     }
 }
 
-impl Copy {
+impl OutputFile {
     /// Opens `path` for a new stream: what it held is gone.
     pub fn create(path: &Path) -> anyhow::Result<Self> {
         let file = open(path)?;
@@ -52,15 +52,15 @@ impl Copy {
     }
 
     /// What is to be said of it as long as nothing goes wrong.
-    pub fn kept(&self) -> Kept {
-        Kept {
+    pub fn record(&self) -> OutputFileRecord {
+        OutputFileRecord {
             path: self.path.display().to_string(),
             error: None,
         }
     }
 }
 
-impl Write for Copy {
+impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.file.write(bytes)
     }
@@ -71,13 +71,13 @@ impl Write for Copy {
 }
 
 /// Leaves `lines`, and nothing else, in `path`.
-pub(crate) fn write(path: &Path, lines: &[u8]) -> anyhow::Result<()> {
-    let mut copy = Copy::create(path)?;
-    copy.write_all(lines).with_context(|| place(path))
+pub fn write_output_file(path: &Path, lines: &[u8]) -> anyhow::Result<()> {
+    let mut file = OutputFile::create(path)?;
+    file.write_all(lines).with_context(|| place(path))
 }
 
 /// Says whether `path` can be written, and leaves in it what is there.
-pub(crate) fn check(path: &Path) -> anyhow::Result<()> {
+pub fn check_output_file(path: &Path) -> anyhow::Result<()> {
     open(path).map(drop)
 }
 

@@ -9,11 +9,11 @@ use anyhow::{Context, anyhow};
 use cr_io::Exit;
 use serde_json::value::RawValue;
 
-use crate::args::Args;
-use crate::plan::LONGEST;
+use crate::argv::LONGEST;
+use crate::options::AgentOptions;
 
 /// The schema that was asked for, as text: the agent takes no file.
-pub(crate) fn text(args: &Args) -> anyhow::Result<Option<String>> {
+pub(crate) fn text(args: &AgentOptions) -> anyhow::Result<Option<String>> {
     let Some(given) = &args.json_schema else {
         return Ok(None);
     };

@@ -8,16 +8,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use cr_run::{RunDir, State};
+use cr_rundir::{RunDir, StateDir};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::{Deserialize, Serialize};
 
 /// How long the program may take to say its version.
-const PATIENCE: Duration = Duration::from_secs(5);
+const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Why a program cannot be run.
 #[derive(Debug)]
-pub(crate) enum Missing {
+pub enum Missing {
     /// There is none of that name.
     NotFound,
     /// It is there, and not executable.
@@ -26,15 +27,15 @@ pub(crate) enum Missing {
 
 /// What the program said of itself.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
-pub(crate) struct Version {
+pub struct Version {
     /// `2.1.326`, if it said something like it.
-    pub(crate) number: Option<String>,
+    pub number: Option<String>,
     /// Whether it is the real one, and no stand-in.
-    pub(crate) is_claude: bool,
+    pub is_claude: bool,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-struct Known {
+struct CachedVersion {
     path: PathBuf,
     size: u64,
     mtime: i64,
@@ -43,7 +44,7 @@ struct Known {
 }
 
 /// Finds `name` as a shell would: by itself if it has a slash, else in PATH.
-pub(crate) fn find(name: &Path) -> Result<PathBuf, Missing> {
+pub fn find_program(name: &Path) -> Result<PathBuf, Missing> {
     if name.as_os_str().as_encoded_bytes().contains(&b'/') {
         let path = std::path::absolute(name).unwrap_or_else(|_| name.to_owned());
         return check(&path).map(|()| path);
@@ -80,7 +81,7 @@ fn check(path: &Path) -> Result<(), Missing> {
 }
 
 /// The version of the program at `path`, from the cache or by asking.
-pub(crate) fn version(path: &Path, state: Option<&State>) -> Version {
+pub fn program_version(path: &Path, state: Option<&StateDir>) -> Version {
     if !answers(path) {
         return Version::default();
     }
@@ -91,7 +92,7 @@ pub(crate) fn version(path: &Path, state: Option<&State>) -> Version {
     let Ok(meta) = fs::metadata(path) else {
         return Version::default();
     };
-    let is_same = |known: &Known| {
+    let is_same = |known: &CachedVersion| {
         known.path == path
             && known.size == meta.size()
             && (known.mtime, known.mtime_nsec) == (meta.mtime(), meta.mtime_nsec())
@@ -99,7 +100,7 @@ pub(crate) fn version(path: &Path, state: Option<&State>) -> Version {
     let file = cache
         .as_ref()
         .map(|cache| cache.path().join("versions.json"));
-    let mut known: Vec<Known> = file
+    let mut known: Vec<CachedVersion> = file
         .and_then(|file| fs::read(file).ok())
         .and_then(|text| serde_json::from_slice(&text).ok())
         .unwrap_or_default();
@@ -114,7 +115,7 @@ pub(crate) fn version(path: &Path, state: Option<&State>) -> Version {
     if let (Some(cache), true) = (cache, version.is_claude) {
         known.retain(|known| known.path != path);
         known.truncate(20);
-        known.push(Known {
+        known.push(CachedVersion {
             path: path.to_owned(),
             size: meta.size(),
             mtime: meta.mtime(),
@@ -157,20 +158,20 @@ fn ask(path: &Path) -> Version {
     let group = Pid::from_child(&child);
     let mut text = Vec::new();
     if let Some(stdout) = child.stdout.take() {
-        read_for(stdout, &mut text, PATIENCE);
+        read_for(stdout, &mut text, VERSION_TIMEOUT);
     }
     let _ = kill_process_group(group, Signal::KILL);
     let _ = child.wait();
     parse(&String::from_utf8_lossy(&text))
 }
 
-/// Reads until the end or until `patience` is over.
-fn read_for(mut from: impl Read + std::os::fd::AsFd, text: &mut Vec<u8>, patience: Duration) {
-    let until = Instant::now() + patience;
+/// Reads until the end or until `limit` has passed.
+fn read_for(mut from: impl Read + std::os::fd::AsFd, text: &mut Vec<u8>, limit: Duration) {
+    let until = Instant::now() + limit;
     let mut buf = [0; 1024];
     while text.len() < 4096 {
         let left = until.saturating_duration_since(Instant::now());
-        if !crate::wait::readable(&from, left) {
+        if !readable(&from, left) {
             return;
         }
         match from.read(&mut buf) {
@@ -178,6 +179,13 @@ fn read_for(mut from: impl Read + std::os::fd::AsFd, text: &mut Vec<u8>, patienc
             Ok(n) => text.extend_from_slice(&buf[..n]),
         }
     }
+}
+
+/// Waits until something can be read, for at most `limit`.
+fn readable(fd: &impl std::os::fd::AsFd, limit: Duration) -> bool {
+    let mut fds = [PollFd::new(fd, PollFlags::IN)];
+    let limit = Timespec::try_from(limit).unwrap_or_default();
+    matches!(poll(&mut fds, Some(&limit)), Ok(ready) if ready > 0)
 }
 
 fn parse(text: &str) -> Version {
@@ -195,7 +203,7 @@ fn parse(text: &str) -> Version {
 
 impl Version {
     /// Whether it is known to be older than `other`.
-    pub(crate) fn is_before(&self, other: &str) -> bool {
+    pub fn is_before(&self, other: &str) -> bool {
         let parts =
             |text: &str| -> Vec<u32> { text.split('.').filter_map(|p| p.parse().ok()).collect() };
         self.number

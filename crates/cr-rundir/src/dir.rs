@@ -13,7 +13,7 @@ use rustix::fs::{
 };
 
 use crate::RunId;
-use crate::state::{State, Unsafe, open_dir, place, private_dir, refuse_odd};
+use crate::state_dir::{StateDir, Unsafe, open_dir, place, private_dir, refuse_odd};
 
 /// How long a lock is asked for that may be free in a moment.
 const PATIENCE: Duration = Duration::from_millis(800);
@@ -34,7 +34,7 @@ pub struct Lock {
 impl RunDir {
     /// The directory of run `id` in `state`; a second run of one name gets a
     /// directory of its own.
-    pub fn create(state: &State, id: &RunId) -> anyhow::Result<Self> {
+    pub fn create(state: &StateDir, id: &RunId) -> anyhow::Result<Self> {
         let runs = state.open_part("runs")?;
         let mut name = id.as_str().to_owned();
         for again in 2.. {

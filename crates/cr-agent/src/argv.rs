@@ -4,12 +4,12 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use cr_io::Exit;
-use cr_run::RunDir;
+use cr_rundir::{RunDir, RunId, StateDir};
 
-use crate::args::Args;
-use crate::program::Version;
+use crate::options::AgentOptions;
+use crate::program::{Version, find_program, program_version};
 use crate::schema;
 
 /// What a run inside a run would take for its own.
@@ -63,18 +63,22 @@ const DEEPEST: u32 = 3;
 
 /// What is known before anything starts.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub struct AgentCommand {
     /// As the user called it.
-    pub(crate) name: OsString,
-    pub(crate) argv: Vec<OsString>,
-    pub(crate) model: Option<String>,
-    pub(crate) permission_mode: Option<String>,
-    pub(crate) depth: u32,
+    pub name: OsString,
+    /// Its arguments.
+    pub argv: Vec<OsString>,
+    /// The model asked for.
+    pub model: Option<String>,
+    /// The permission mode, if one was chosen.
+    pub permission_mode: Option<String>,
+    /// How deep this run is nested in others.
+    pub depth: u32,
 }
 
-impl Plan {
+impl AgentCommand {
     /// Translates our arguments into the agent's.
-    pub(crate) fn new(args: &Args) -> anyhow::Result<Self> {
+    pub fn new(args: &AgentOptions) -> anyhow::Result<Self> {
         refuse(&args.rest)?;
         let name = args
             .claude
@@ -82,7 +86,7 @@ impl Plan {
             .map(OsString::from)
             .or_else(|| env::var_os("CR_CLAUDE").filter(|name| !name.is_empty()))
             .unwrap_or_else(|| "claude".into());
-        let default = (!args.goes_on()).then(|| "sonnet".to_owned());
+        let default = (!args.resumes_session()).then(|| "sonnet".to_owned());
         let mut plan = Self {
             name,
             argv: Vec::new(),
@@ -94,7 +98,7 @@ impl Plan {
         Ok(plan)
     }
 
-    fn fill(&mut self, args: &Args, schema: Option<String>) {
+    fn fill(&mut self, args: &AgentOptions, schema: Option<String>) {
         for flag in ["-p", "--output-format=stream-json", "--verbose"] {
             self.argv.push(flag.into());
         }
@@ -136,16 +140,16 @@ impl Plan {
     }
 
     /// Adds what depends on the program's version and on where files may go.
-    pub(crate) fn complete(
+    pub fn complete(
         &mut self,
-        args: &Args,
+        args: &AgentOptions,
         version: &Version,
         run_dir: Option<&RunDir>,
     ) -> anyhow::Result<()> {
         self.system_prompt(args, run_dir)?;
         let has_prompt = args.system_prompt.is_some() || args.system_prompt_file.is_some();
         let is_new = version.number.is_some() && !version.is_before(NEW);
-        if args.goes_on() && has_prompt && is_new {
+        if args.resumes_session() && has_prompt && is_new {
             // Otherwise the one recorded first is sent again.
             self.argv.push("--system-prompt-snapshot=off".into());
         }
@@ -165,7 +169,11 @@ impl Plan {
     }
 
     /// By a file where there may be one: arguments are for everyone to see.
-    fn system_prompt(&mut self, args: &Args, run_dir: Option<&RunDir>) -> anyhow::Result<()> {
+    fn system_prompt(
+        &mut self,
+        args: &AgentOptions,
+        run_dir: Option<&RunDir>,
+    ) -> anyhow::Result<()> {
         let file =
             |path: &Path| OsString::from(format!("--append-system-prompt-file={}", path.display()));
         if let Some(path) = &args.system_prompt_file {
@@ -189,9 +197,9 @@ impl Plan {
     }
 
     /// The changes to our environment that make the agent's.
-    pub(crate) fn environment(
+    pub fn environment(
         &self,
-        args: &Args,
+        args: &AgentOptions,
         run_id: &str,
     ) -> Vec<(&'static str, Option<String>)> {
         let mut changes: Vec<_> = SCRUBBED.iter().map(|name| (*name, None)).collect();
@@ -204,7 +212,7 @@ impl Plan {
     }
 }
 
-fn permission_mode(args: &Args) -> Option<String> {
+fn permission_mode(args: &AgentOptions) -> Option<String> {
     if args.dangerously_skip_permissions {
         return Some("bypassPermissions".to_owned());
     }
@@ -218,7 +226,7 @@ fn permission_mode(args: &Args) -> Option<String> {
 
 /// The CLI refuses to skip permissions as root; to find that out only after it
 /// has started helps nobody.
-fn refuse_root(plan: &Plan, args: &Args, version: &Version) -> anyhow::Result<()> {
+fn refuse_root(plan: &AgentCommand, args: &AgentOptions, version: &Version) -> anyhow::Result<()> {
     let skips = plan.permission_mode.as_deref() == Some("bypassPermissions")
         || args
             .rest
@@ -261,10 +269,26 @@ fn depth() -> anyhow::Result<u32> {
 }
 
 /// The directory the agent runs in.
-pub(crate) fn cwd(args: &Args) -> PathBuf {
+pub fn working_directory(args: &AgentOptions) -> PathBuf {
     let here = || env::current_dir().unwrap_or_else(|_| "/".into());
     match &args.cwd {
         Some(dir) => std::path::absolute(dir).unwrap_or_else(|_| dir.clone()),
         None => here(),
     }
+}
+
+/// Checks options before a run is started. A missing agent or directory is not
+/// an error here: the run itself reports that.
+pub fn check(options: &AgentOptions) -> anyhow::Result<()> {
+    let mut command = AgentCommand::new(options)?;
+    RunId::given().context("CR_RUN_ID").context(Exit::Config)?;
+    if let Some(path) = &options.output_file {
+        cr_io::check_output_file(path)?;
+    }
+    if let Ok(path) = find_program(Path::new(&command.name)) {
+        let state = StateDir::from_env().filter(|_| !options.no_record);
+        let version = program_version(&path, state.as_ref());
+        command.complete(options, &version, None)?;
+    }
+    Ok(())
 }

@@ -5,22 +5,24 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use crate::RunDir;
 use anyhow::Context;
 use cr_io::{Exit, Out};
-use cr_run::RunDir;
 use jiff::Timestamp;
 
 use crate::orchestrated::{self, has_attempt};
-use crate::run;
+use crate::reader;
 
 /// How often a run that begins looks after the old ones.
 const OFTEN: Duration = Duration::from_hours(24);
 
 /// What may stay.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Keep {
-    pub(crate) younger_than: Duration,
-    pub(crate) bytes: u64,
+pub struct Retention {
+    /// Runs younger than this stay.
+    pub younger_than: Duration,
+    /// Older runs go until the rest has at most so many bytes.
+    pub bytes: u64,
 }
 
 /// A directory that may go.
@@ -40,12 +42,7 @@ struct Candidate {
 /// Removes what is too old in the state directory, and then the oldest until the
 /// rest fits; prints what goes. A run that goes on, or that has a file `keep`,
 /// stays.
-pub(crate) fn prune(
-    state: &Path,
-    keep: Keep,
-    is_dry: bool,
-    out: impl Write,
-) -> anyhow::Result<Exit> {
+pub fn prune(state: &Path, keep: Retention, is_dry: bool, out: impl Write) -> anyhow::Result<Exit> {
     let mut out = Out::new(out);
     let now = Timestamp::now();
     let mut room = keep.bytes;
@@ -71,7 +68,7 @@ pub(crate) fn prune(
 
 /// Everything that takes up room, the latest first.
 fn candidates(state: &Path) -> Vec<Candidate> {
-    let single = run::all(&state.join("runs"));
+    let single = reader::runs_in(&state.join("runs"));
     let single = single.into_iter().map(|run| Candidate {
         at: run.began(),
         is_kept: run.has("keep") || !run.state().is_over() || has_attempt(&run.dir),
@@ -106,7 +103,7 @@ fn remove(run: &Candidate) -> anyhow::Result<bool> {
 
 /// Prunes if nobody has done so for a day. What goes wrong is for the next one
 /// to find: the run that begins has other business.
-pub(crate) fn now_and_then(state: &Path, keep: Keep) {
+pub fn prune_daily(state: &Path, keep: Retention) {
     let mark = state.join(".pruned");
     let age = fs::metadata(&mark)
         .and_then(|meta| meta.modified())

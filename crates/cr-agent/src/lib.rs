@@ -1,0 +1,11 @@
+//! The agent: the options a user gives it, their validation, its program and
+//! version, and the arguments and environment it is started with.
+
+mod argv;
+mod options;
+mod program;
+mod schema;
+
+pub use argv::{AgentCommand, check, working_directory};
+pub use options::{AgentOptions, Clocks};
+pub use program::{Missing, Version, find_program, program_version};

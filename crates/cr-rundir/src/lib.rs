@@ -1,0 +1,18 @@
+//! The state directory, one directory for each run, and the files in them.
+//!
+//! Writers go through a descriptor of the directory, opened once and checked: no
+//! name that another user could have prepared is followed. [`Run`] reads a run's
+//! directory, also one of a run that is still going on.
+
+mod dir;
+mod id;
+mod orchestrated;
+mod reader;
+mod retention;
+mod state_dir;
+
+pub use dir::{Lock, RunDir};
+pub use id::{Refused, RunId, now, shown};
+pub use reader::{EndRecord, Run, RunState, StartRecord, SummaryRecord, runs_in};
+pub use retention::{Retention, prune, prune_daily};
+pub use state_dir::{StateDir, Unsafe};
