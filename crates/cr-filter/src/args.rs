@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use cr_io::Exit;
 
-use crate::clock::Time;
+use cr_progress::TimeSource;
 
 /// Show a run of an agent as one line of progress an event
 ///
@@ -84,6 +84,28 @@ impl Args {
                 anyhow!("{flag} is for text: --format json writes every row").context(Exit::Usage),
             ),
             None => Ok(()),
+        }
+    }
+}
+
+/// Where the time of a line comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Time {
+    /// The event's own, else the last one seen, else its arrival
+    #[default]
+    Event,
+    /// The time at which the line is written
+    Now,
+    /// No time at all
+    None,
+}
+
+impl Time {
+    pub(crate) fn source(self) -> TimeSource {
+        match self {
+            Self::Event => TimeSource::Event,
+            Self::Now => TimeSource::Now,
+            Self::None => TimeSource::None,
         }
     }
 }

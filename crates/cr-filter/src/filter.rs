@@ -7,14 +7,10 @@ use std::io::{self, IsTerminal, Read, Write};
 use anyhow::Context;
 use cr_event::{Documents, Event, Kind, strip};
 use cr_io::{Exit, Line, Lines, MAX_LINE, Out, Redactor, inputs, read_failure};
+use cr_progress::{Clock, Narrator, Printer, Rows, grace, wants_colour};
 
 use crate::args::{Args, Format};
-use crate::clock::Clock;
 use crate::github::Step;
-use crate::narrate::Narrator;
-use crate::ours;
-use crate::print::Printer;
-use crate::rows::Rows;
 use crate::sink::Sink;
 use crate::stats::{Fate, Stats};
 
@@ -137,13 +133,11 @@ impl<'a, W: Write> Filter<'a, W> {
             Sink::Notes(..) => io::stderr().is_terminal(),
             Sink::File(_) => false,
         };
-        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let printer = Printer {
-            clock: Clock::new(args.time, source.live),
+            clock: Clock::new(args.time.source(), source.live),
             redactor,
             width: args.width.unwrap_or(usize::MAX),
-            colour: terminal && !plain && !dumb,
+            colour: wants_colour(terminal),
             github: args.format == Format::Github,
         };
         Ok(Self {
@@ -315,7 +309,7 @@ impl<'a, W: Write> Filter<'a, W> {
             self.stats.meet(&event);
         }
         self.printer.clock.see(event.at);
-        if let Some(grace) = ours::grace(&event) {
+        if let Some(grace) = grace(&event) {
             cr_io::expect_grace(grace);
         }
         match self.args.format {

@@ -4,7 +4,7 @@ use std::env;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 
-use crate::note::{Note, Tone};
+use cr_progress::{Note, Tone};
 
 /// Collects what the step's summary says.
 #[derive(Debug, Default)]

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use cr_event::{Event, Kind, Text};
-
-use crate::system;
+use cr_progress::KNOWN_SYSTEM_SUBTYPES;
 
 /// The fate of one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +67,7 @@ impl Stats {
         let name = event.name.decode();
         let subtype = event.subtype.map(Text::decode);
         let name = match (event.kind, subtype) {
-            (Kind::System, Some(subtype)) if !system::KNOWN.contains(&&*subtype) => {
+            (Kind::System, Some(subtype)) if !KNOWN_SYSTEM_SUBTYPES.contains(&&*subtype) => {
                 format!("system/{subtype}")
             }
             (Kind::Other, _) if !KNOWN.contains(&&*name) => name.into_owned(),

@@ -1,7 +1,7 @@
 //! What is said of a run in a line.
 
-use cr_filter::{Source, run_on};
 use cr_io::{first_chars, sanitized, show_duration};
+use cr_progress::{TextOptions, TimeSource, Weight, write_progress};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -105,21 +105,17 @@ pub(crate) fn seconds(seconds: u64) -> String {
     show_duration(std::time::Duration::from_secs(seconds))
 }
 
-/// What `cr-filter` says of the last thing that happened, without its time.
+/// The last progress line, without its time.
 pub(crate) fn last_action(run: &Run) -> Option<String> {
     let tail = run.last_lines(TAIL).ok()?;
-    let args = cr_filter::Args::default();
+    let options = TextOptions {
+        least: Weight::Normal,
+        time: TimeSource::None,
+        colour: false,
+    };
     let mut text = Vec::new();
-    let shown = run_on(
-        &args,
-        &Source::default(),
-        &tail[..],
-        &mut text,
-        &mut std::io::sink(),
-    );
-    shown.ok()?;
+    write_progress(&tail[..], &mut text, &options).ok()?;
     let text = String::from_utf8_lossy(&text);
     let line = text.lines().rfind(|line| !line.is_empty())?;
-    let (_, line) = line.split_once("] ")?;
     Some(first_chars(line, 200).0.to_owned())
 }

@@ -1,15 +1,15 @@
-//! `cr-runs tail`: what `cr-filter` says of a recording that may still grow.
+//! `cr-runs tail`: the progress lines of a recording that may still grow.
 
 use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, ErrorKind, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::Context;
-use cr_filter::{Source, run_on};
 use cr_io::Exit;
+use cr_progress::{TextOptions, TimeSource, Weight, wants_colour, write_progress};
 use rustix::event::PollFlags;
 
 use crate::args::TailArgs;
@@ -39,15 +39,16 @@ pub(crate) fn tail(args: &TailArgs, out: impl Write) -> anyhow::Result<Exit> {
         run,
     };
     let mut gate = Gate { out, is_shown };
-    let filter = cr_filter::Args {
-        quiet: args.quiet,
-        ..cr_filter::Args::default()
+    let options = TextOptions {
+        least: if args.quiet {
+            Weight::Key
+        } else {
+            Weight::Normal
+        },
+        time: TimeSource::Event,
+        colour: wants_colour(io::stdout().is_terminal()),
     };
-    let source = Source {
-        waits: true,
-        ..Source::default()
-    };
-    let exit = run_on(&filter, &source, growing, &mut gate, &mut io::stderr())?;
+    write_progress(growing, &mut gate, &options)?;
     let last = format!("Cursor: {}\n", at.get());
     gate.out
         .write_all(last.as_bytes())
@@ -58,7 +59,7 @@ pub(crate) fn tail(args: &TailArgs, out: impl Write) -> anyhow::Result<Exit> {
         })
         .context("write standard output")
         .context(Exit::Io)?;
-    Ok(exit)
+    Ok(Exit::Ok)
 }
 
 /// Where the last whole line ends; the rest of it may be on its way.

@@ -4,11 +4,10 @@ use std::io::Write;
 
 use anyhow::Context;
 use cr_event::{Event, Kind};
+use cr_progress::{Note, Row, Weight};
 
 use super::Filter;
 use crate::args::Format;
-use crate::note::{Note, Weight};
-use crate::rows::Row;
 use crate::stats::Fate;
 
 impl<W: Write> Filter<'_, W> {

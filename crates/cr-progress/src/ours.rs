@@ -36,7 +36,7 @@ pub(crate) fn timeout(event: &Event<'_>) -> Option<(Timestamp, i64)> {
 }
 
 /// The milliseconds between a run's first signal and its last.
-pub(crate) fn grace(event: &Event<'_>) -> Option<u64> {
+pub fn grace(event: &Event<'_>) -> Option<u64> {
     let is_start = event.kind == Kind::Cr && event.is("start");
     let grace = is_start.then(|| event.line.at(&["limits", "grace_ms"]))?;
     grace?.u64()

@@ -17,9 +17,10 @@ const CHATTER: usize = 20;
 
 /// Follows a stream and says what happens in it.
 #[derive(Debug, Default)]
-pub(crate) struct Narrator {
+pub struct Narrator {
     threads: Threads,
-    pub(crate) session: String,
+    /// The id of the current session; empty before the first banner.
+    pub session: String,
     /// The main thread's last usage, unread, and the model it is of.
     context: (Vec<u8>, String),
     /// When the run began and the milliseconds it has, until half of them are
@@ -34,7 +35,7 @@ pub(crate) struct Narrator {
 
 impl Narrator {
     /// What there is to say of an event.
-    pub(crate) fn notes(&mut self, event: &Event<'_>, clock: &Clock) -> std::vec::Drain<'_, Note> {
+    pub fn notes(&mut self, event: &Event<'_>, clock: &Clock) -> std::vec::Drain<'_, Note> {
         match event.kind {
             Kind::Assistant => self.assistant(event),
             Kind::User => self.user(event),
@@ -54,14 +55,14 @@ impl Narrator {
     }
 
     /// The agent's last words, at the end of a stream that has no result.
-    pub(crate) fn last_words(&mut self) -> Option<Note> {
+    pub fn last_words(&mut self) -> Option<Note> {
         let words = self.chatter.take()?;
         Some(Note::new("Text", words).key(Tone::Plain))
     }
 
     /// Whether a tool's result that begins with `head` needs no reading: its
     /// call cannot have made a commit. Closes the call.
-    pub(crate) fn is_idle_result(&mut self, line: &[u8]) -> bool {
+    pub fn is_idle_result(&mut self, line: &[u8]) -> bool {
         const RESULT: &[u8] =
             br#"{"type":"user","message":{"role":"user","content":[{"tool_use_id":""#;
         let Some(rest) = line.strip_prefix(RESULT) else {

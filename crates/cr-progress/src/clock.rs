@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 /// Where the time of a line comes from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Time {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TimeSource {
     /// The event's own, else the last one seen, else its arrival
     #[default]
     Event,
@@ -20,8 +20,8 @@ pub enum Time {
 
 /// Gives each line its time of day, in the local zone.
 #[derive(Debug)]
-pub(crate) struct Clock {
-    source: Time,
+pub struct Clock {
+    source: TimeSource,
     zone: OnceCell<TimeZone>,
     /// Whether lines arrive as they happen.
     live: bool,
@@ -32,7 +32,8 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    pub(crate) fn new(source: Time, live: bool) -> Self {
+    /// A clock without a time; `live` says whether lines arrive as they happen.
+    pub fn new(source: TimeSource, live: bool) -> Self {
         let shown = (i64::MIN, String::new());
         Self {
             source,
@@ -49,34 +50,34 @@ impl Clock {
     }
 
     /// Takes note of an event's own time.
-    pub(crate) fn see(&mut self, at: Option<Text<'_>>) {
+    pub fn see(&mut self, at: Option<Text<'_>>) {
         if let Some(at) = at.and_then(|at| at.decode().parse().ok()) {
             self.last = Some(at);
         }
     }
 
     /// The last time that an event had.
-    pub(crate) fn seen(&self) -> Option<Timestamp> {
+    pub fn seen(&self) -> Option<Timestamp> {
         self.last
     }
 
     /// The time of the event last seen, whatever lines of text show.
-    pub(crate) fn event(&self) -> Option<Timestamp> {
+    pub fn event(&self) -> Option<Timestamp> {
         self.last.or_else(|| self.live.then(Timestamp::now))
     }
 
     /// The time of the event last seen, if anything is known of it.
-    pub(crate) fn at(&self) -> Option<Timestamp> {
+    pub fn at(&self) -> Option<Timestamp> {
         match self.source {
-            Time::Now => Some(Timestamp::now()),
-            Time::None => None,
-            Time::Event => self.event(),
+            TimeSource::Now => Some(Timestamp::now()),
+            TimeSource::None => None,
+            TimeSource::Event => self.event(),
         }
     }
 
     /// `[HH:MM:SS] `, or nothing where no time is wanted.
-    pub(crate) fn stamp(&mut self, out: &mut String) {
-        if self.source == Time::None {
+    pub fn stamp(&mut self, out: &mut String) {
+        if self.source == TimeSource::None {
             return;
         }
         let Some(at) = self.at() else {
@@ -93,7 +94,7 @@ impl Clock {
 
     /// A moment in the local zone, short: the time of day, with the date where
     /// it is another day.
-    pub(crate) fn local(&self, at: Timestamp) -> String {
+    pub fn local(&self, at: Timestamp) -> String {
         let moment = at.to_zoned(self.zone());
         let today = self.last.map(|last| last.to_zoned(self.zone()).date());
         let format = if today == Some(moment.date()) {

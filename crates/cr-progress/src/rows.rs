@@ -17,7 +17,7 @@ use crate::{commit, tools};
 
 /// One row; every field is always there.
 #[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct Row {
+pub struct Row {
     at: Option<Timestamp>,
     session_id: Option<String>,
     run_id: Option<String>,
@@ -34,13 +34,14 @@ pub(crate) struct Row {
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
     cost_usd: Option<f64>,
-    pub(crate) file: Option<String>,
+    /// The name of the input, where there are several.
+    pub file: Option<String>,
     line: u64,
 }
 
 /// Follows a stream and makes rows of it.
 #[derive(Debug, Default)]
-pub(crate) struct Rows {
+pub struct Rows {
     threads: Threads,
     /// Agents by the call that began them.
     agents: HashMap<Vec<u8>, String>,
@@ -62,7 +63,7 @@ const MOST: usize = 10_000;
 
 impl Rows {
     /// The rows that an event completes.
-    pub(crate) fn rows(
+    pub fn rows(
         &mut self,
         event: &Event<'_>,
         at: Option<Timestamp>,
@@ -96,7 +97,7 @@ impl Rows {
     }
 
     /// The calls whose result never came.
-    pub(crate) fn unfinished(&mut self) -> Vec<Row> {
+    pub fn unfinished(&mut self) -> Vec<Row> {
         self.open.drain(..).map(|(_, row, _)| row).collect()
     }
 
@@ -295,7 +296,7 @@ impl Rows {
 
 impl Row {
     /// Masks what looks like a secret.
-    pub(crate) fn redact(&mut self, redactor: &Redactor) {
+    pub fn redact(&mut self, redactor: &Redactor) {
         for text in [&mut self.text, &mut self.target, &mut self.agent] {
             if let Some(text) = text
                 && let Cow::Owned(masked) = redactor.redact(text)

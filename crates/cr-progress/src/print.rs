@@ -9,17 +9,29 @@ use crate::note::{Note, Tone};
 
 /// How notes become lines.
 #[derive(Debug)]
-pub(crate) struct Printer {
-    pub(crate) clock: Clock,
-    pub(crate) redactor: Redactor,
-    pub(crate) width: usize,
-    pub(crate) colour: bool,
-    pub(crate) github: bool,
+pub struct Printer {
+    /// Gives each line its time.
+    pub clock: Clock,
+    /// Masks what looks like a secret.
+    pub redactor: Redactor,
+    /// Characters of a line that are shown.
+    pub width: usize,
+    /// Whether labels are coloured.
+    pub colour: bool,
+    /// Whether the line is for a GitHub workflow's log.
+    pub github: bool,
+}
+
+/// Whether a terminal gets colours: not with `NO_COLOR`, nor when it is dumb.
+pub fn wants_colour(is_terminal: bool) -> bool {
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    is_terminal && !plain && !dumb
 }
 
 impl Printer {
     /// One line, without its newline.
-    pub(crate) fn line(&mut self, note: &Note) -> String {
+    pub fn line(&mut self, note: &Note) -> String {
         let mut line = String::with_capacity(96);
         self.clock.stamp(&mut line);
         line.extend(std::iter::repeat_n("  ", note.depth.min(20)));
@@ -45,7 +57,7 @@ impl Printer {
     }
 
     /// `line` as a workflow's log wants it: what is wrong stands out there.
-    pub(crate) fn annotated(&self, line: String, tone: Tone) -> String {
+    pub fn annotated(&self, line: String, tone: Tone) -> String {
         let annotation = match tone {
             Tone::Error if self.github => "::error::",
             Tone::Warning if self.github => "::warning::",

@@ -7,7 +7,7 @@ pub(crate) const WORDS: usize = 200;
 
 /// How much a note matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Weight {
+pub enum Weight {
     /// Only with `-v`.
     Detail,
     /// Shown unless `-q`.
@@ -18,30 +18,39 @@ pub(crate) enum Weight {
 
 /// What a note is, for colours and annotations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tone {
+pub enum Tone {
+    /// Nothing to stress.
     Plain,
+    /// Something went well.
     Good,
+    /// Something that may need attention.
     Warning,
+    /// Something went wrong.
     Error,
 }
 
 /// One line of progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Note {
-    pub(crate) label: Cow<'static, str>,
+pub struct Note {
+    /// The word before the colon.
+    pub label: Cow<'static, str>,
     /// All of it: a secret is masked before the cut, which could hide what
     /// makes it one.
-    pub(crate) text: String,
+    pub text: String,
     /// Characters of the text that are shown.
-    pub(crate) most: usize,
+    pub most: usize,
     /// How many agents deep.
-    pub(crate) depth: usize,
-    pub(crate) weight: Weight,
-    pub(crate) tone: Tone,
+    pub depth: usize,
+    /// How much it matters.
+    pub weight: Weight,
+    /// What it is, for colours and annotations.
+    pub tone: Tone,
 }
 
 impl Note {
-    pub(crate) fn new(label: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {
+    /// A note of normal weight and plain tone, on the main thread.
+    #[must_use]
+    pub fn new(label: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {
         let (label, text) = (label.into(), text.into());
         Self {
             label,
@@ -54,31 +63,36 @@ impl Note {
     }
 
     /// The same, cut after so many characters.
-    pub(crate) fn most(mut self, characters: usize) -> Self {
+    #[must_use]
+    pub fn most(mut self, characters: usize) -> Self {
         self.most = characters;
         self
     }
 
     /// The same, only with `-v`.
-    pub(crate) fn detail(mut self) -> Self {
+    #[must_use]
+    pub fn detail(mut self) -> Self {
         self.weight = Weight::Detail;
         self
     }
 
     /// The same, always shown, in a tone.
-    pub(crate) fn key(mut self, tone: Tone) -> Self {
+    #[must_use]
+    pub fn key(mut self, tone: Tone) -> Self {
         (self.weight, self.tone) = (Weight::Key, tone);
         self
     }
 
     /// The same, in a tone.
-    pub(crate) fn tone(mut self, tone: Tone) -> Self {
+    #[must_use]
+    pub fn tone(mut self, tone: Tone) -> Self {
         self.tone = tone;
         self
     }
 
     /// The same, under its agent.
-    pub(crate) fn under(mut self, depth: usize) -> Self {
+    #[must_use]
+    pub fn under(mut self, depth: usize) -> Self {
         self.depth = depth;
         self
     }

@@ -8,7 +8,7 @@ use crate::note::{Note, Tone};
 
 /// Subtypes of `system` that are known, shown or not; others are counted as
 /// unknown by `--stats`.
-pub(crate) const KNOWN: [&str; 25] = [
+pub const KNOWN: [&str; 25] = [
     "api_error",
     "api_retry",
     "background_tasks_changed",
