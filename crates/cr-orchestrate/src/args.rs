@@ -190,12 +190,12 @@ pub(crate) enum Command {
         watch_pid: Option<i32>,
     },
     /// One task, for `claude-runner --retry`: its attempts as one stream
-    #[command(hide = true)]
-    One(OneArgs),
+    #[command(hide = true, alias = "one")]
+    Retry(RetryArgs),
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct OneArgs {
+pub(crate) struct RetryArgs {
     /// The run's directory
     #[arg(long)]
     pub(crate) dir: PathBuf,

@@ -15,17 +15,17 @@ use jiff::Timestamp;
 use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
 
 use crate::attempt::{Ended, Spec};
+use crate::layout::{Attempts, Run, RunLayout};
 use crate::log::{Log, TaskLine};
-use crate::one;
 use crate::pipeline::{self, PROMPT};
-use crate::place::{Attempts, Place, Run};
+use crate::prompt::{self, Beginning};
+use crate::relay::Relay;
 use crate::report;
-use crate::standing::{Stand, Standing, limits, standing};
+use crate::retry;
+use crate::signals::Signals;
 use crate::stop;
-use crate::stream::Stream;
 use crate::task::Task;
-use crate::watch::Watch;
-use crate::words::{self, Beginning};
+use crate::task_state::{Assessment, TaskState, assess, limits};
 
 mod passing;
 mod telling;
@@ -36,20 +36,20 @@ const GLANCE: Duration = Duration::from_secs(1);
 /// A run under way.
 #[derive(Debug)]
 pub(crate) struct Engine {
-    pub(crate) place: Place,
+    pub(crate) layout: RunLayout,
     pub(crate) run: Run,
     pub(crate) log: Log,
-    pub(crate) watch: Watch,
-    pub(crate) wishes: Wishes,
+    pub(crate) watch: Signals,
+    pub(crate) options: RunOptions,
     /// What the user's configuration says of agents.
     pub(crate) configured: BTreeMap<&'static str, String>,
     /// The attempts as one stream, on standard output, if that is wanted.
-    pub(crate) stream: Option<Stream>,
+    pub(crate) stream: Option<Relay>,
 }
 
 /// What holds for this start of a run only.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Wishes {
+pub(crate) struct RunOptions {
     /// How many tasks are run, from the first.
     pub(crate) range: usize,
     pub(crate) breaks: Vec<String>,
@@ -59,10 +59,10 @@ pub(crate) struct Wishes {
 
 /// A task and what is known of it.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct TaskRecord {
     pub(crate) task: Task,
     pub(crate) attempts: Attempts,
-    pub(crate) stand: Stand,
+    pub(crate) assessment: Assessment,
 }
 
 /// What to do next.
@@ -88,13 +88,13 @@ impl Engine {
             self.last_word(&known)?;
             return Ok(exit);
         }
-        report::write(&self.place, &self.run, &known)?;
-        let path = self.place.dir.path().join("report.md");
+        report::write(&self.layout, &self.run, &known)?;
+        let path = self.layout.dir.path().join("report.md");
         self.log.say(&format!("report: {}", path.display()));
         Ok(exit)
     }
 
-    fn steps(&mut self, known: &mut [Known]) -> anyhow::Result<Exit> {
+    fn steps(&mut self, known: &mut [TaskRecord]) -> anyhow::Result<Exit> {
         loop {
             if let Some(signal) = self.watch.signal() {
                 let code = u8::try_from(signal + 128).unwrap_or(u8::MAX);
@@ -115,34 +115,34 @@ impl Engine {
         self.end(exit, "ended", &reason)
     }
 
-    fn look_at_all(&self) -> anyhow::Result<Vec<Known>> {
+    fn look_at_all(&self) -> anyhow::Result<Vec<TaskRecord>> {
         let tasks = self.run.tasks.iter();
         tasks.map(|task| self.look(task.clone())).collect()
     }
 
-    fn look(&self, task: Task) -> anyhow::Result<Known> {
-        let attempts = self.place.attempts(&task.id)?;
+    fn look(&self, task: Task) -> anyhow::Result<TaskRecord> {
+        let attempts = self.layout.attempts(&task.id)?;
         let settings = &self.run.settings;
-        let stand = standing(&task, &attempts, settings, self.wishes.rerun_lost);
-        Ok(Known {
+        let assessment = assess(&task, &attempts, settings, self.options.rerun_lost);
+        Ok(TaskRecord {
             task,
             attempts,
-            stand,
+            assessment,
         })
     }
 
     /// Whoever starts a run again that was stopped wants it to go on; of one task
     /// alone, also after it was given up, as there is nothing else to go on with.
-    fn clear_stops(&self, known: &mut [Known]) -> anyhow::Result<()> {
+    fn clear_stops(&self, known: &mut [TaskRecord]) -> anyhow::Result<()> {
         for one in known {
-            let is_wanted = match one.stand.standing {
-                Standing::StopAll(_) => true,
-                Standing::Failed | Standing::NeedsHuman => self.stream.is_some(),
+            let is_wanted = match one.assessment.state {
+                TaskState::StopAll(_) => true,
+                TaskState::Failed | TaskState::NeedsHuman => self.stream.is_some(),
                 _ => false,
             };
             if is_wanted {
                 let number = last_number(&one.attempts);
-                let dir = self.place.attempt(&one.task.id, number)?;
+                let dir = self.layout.attempt(&one.task.id, number)?;
                 dir.write_once("again", b"")?;
                 *one = self.look(one.task.clone())?;
             }
@@ -150,31 +150,33 @@ impl Engine {
         Ok(())
     }
 
-    fn next(&self, known: &[Known]) -> anyhow::Result<Step> {
+    fn next(&self, known: &[TaskRecord]) -> anyhow::Result<Step> {
         let mut hold = None;
         for (at, one) in known.iter().enumerate() {
-            match &one.stand.standing {
-                Standing::Open(number) => return Ok(Step::Adopt(at, *number)),
-                Standing::StopAll(outcome) => return Ok(stopped(*outcome, &one.stand.reason)),
-                Standing::Later => {
-                    let reason = one.stand.reason.clone();
+            match &one.assessment.state {
+                TaskState::Open(number) => return Ok(Step::Adopt(at, *number)),
+                TaskState::StopAll(outcome) => {
+                    return Ok(stopped(*outcome, &one.assessment.reason));
+                }
+                TaskState::Later => {
+                    let reason = one.assessment.reason.clone();
                     return Ok(Step::End(Exit::Retry, "later", reason));
                 }
-                Standing::Ready { at: moment, .. } => hold = hold.max(*moment),
+                TaskState::Ready { at: moment, .. } => hold = hold.max(*moment),
                 _ => {}
             }
         }
-        let has_failed = |one: &Known| matches!(one.stand.standing, Standing::Failed);
-        if self.wishes.halt && known.iter().any(has_failed) {
+        let has_failed = |one: &TaskRecord| matches!(one.assessment.state, TaskState::Failed);
+        if self.options.halt && known.iter().any(has_failed) {
             return Ok(Step::Nothing);
         }
-        let range = &known[..self.wishes.range.min(known.len())];
+        let range = &known[..self.options.range.min(known.len())];
         let found = range.iter().position(|one| is_startable(one, known));
         let Some(at) = found else {
             return Ok(Step::Nothing);
         };
-        if self.place.dir.has("PAUSE") {
-            let path = self.place.dir.path().join("PAUSE");
+        if self.layout.dir.has("PAUSE") {
+            let path = self.layout.dir.path().join("PAUSE");
             let reason = format!("{} is there", path.display());
             return Ok(Step::End(Exit::Retry, "paused", reason));
         }
@@ -185,18 +187,18 @@ impl Engine {
     }
 
     /// Starts task `at`, unless somebody wants to look first.
-    fn start(&self, at: usize, one: &Known) -> anyhow::Result<Step> {
+    fn start(&self, at: usize, one: &TaskRecord) -> anyhow::Result<Step> {
         let task = &one.task;
-        let is_break = task.breakpoint || self.wishes.breaks.contains(&task.id);
+        let is_break = task.breakpoint || self.options.breaks.contains(&task.id);
         if is_break && one.attempts.ended.is_empty() {
             let name = format!("task-{}.break", task.id);
-            if self.place.dir.write_once(&name, b"")? {
+            if self.layout.dir.write_once(&name, b"")? {
                 let reason = format!("before {}", task.id);
                 return Ok(Step::End(Exit::Code(4), "breakpoint", reason));
             }
         }
-        match &one.stand.standing {
-            Standing::Ready { beginning, .. } => Ok(Step::Start(at, beginning.clone())),
+        match &one.assessment.state {
+            TaskState::Ready { beginning, .. } => Ok(Step::Start(at, beginning.clone())),
             _ => Ok(Step::Nothing),
         }
     }
@@ -211,7 +213,7 @@ impl Engine {
 
     /// Puts on record what the next attempt at a task is asked; returns its
     /// number.
-    fn ask(&self, one: &Known, beginning: &Beginning) -> anyhow::Result<u32> {
+    fn ask(&self, one: &TaskRecord, beginning: &Beginning) -> anyhow::Result<u32> {
         let task = &one.task;
         let last = one.attempts.ended.last();
         let number = last_number(&one.attempts) + 1;
@@ -221,7 +223,7 @@ impl Engine {
             matches!(last.end.outcome(), Outcome::Killed | Outcome::Incomplete)
         });
         let flags = match &self.run.settings.words {
-            Some(words) => one::words(words, number, resume, beginning.is_handoff),
+            Some(words) => retry::words(words, number, resume, beginning.is_handoff),
             None => pipeline::flags(task, &self.configured),
         };
         // The attempts of one run bear its name.
@@ -241,28 +243,28 @@ impl Engine {
             flags,
             is_command_line: self.run.settings.words.is_some(),
         };
-        let text = words::prompt(task, beginning, last, spec.sprint);
-        let dir = self.place.attempt(&task.id, number)?;
+        let text = prompt::prompt(task, beginning, last, spec.sprint);
+        let dir = self.layout.attempt(&task.id, number)?;
         dir.write(PROMPT, text.as_bytes())?;
-        self.place.note(&task.id, "prompt", &text);
+        self.layout.note(&task.id, "prompt", &text);
         dir.write_once("attempt.json", &serde_json::to_vec(&spec)?)?;
         Ok(number)
     }
 
     /// Runs attempt `number`, or waits for it, and takes down how it ended.
-    fn attempt(&mut self, one: &mut Known, number: u32) -> anyhow::Result<()> {
+    fn attempt(&mut self, one: &mut TaskRecord, number: u32) -> anyhow::Result<()> {
         let id = one.task.id.clone();
-        let is_adopted = matches!(one.stand.standing, Standing::Open(_));
+        let is_adopted = matches!(one.assessment.state, TaskState::Open(_));
         let reason = if is_adopted {
             "it was started before".to_owned()
         } else {
-            one.stand.reason.clone()
+            one.assessment.reason.clone()
         };
-        self.place.note(&id, "status", "running\n");
+        self.layout.note(&id, "status", "running\n");
         let now = format!("{}\n", cr_rundir::now());
-        self.place.note(&id, "start", &now);
-        report::stream(&self.place, &id, number);
-        let path = self.place.attempt_path(&id, number);
+        self.layout.note(&id, "start", &now);
+        report::stream(&self.layout, &id, number);
+        let path = self.layout.attempt_path(&id, number);
         let line = self.log.task(&TaskLine {
             id: &id,
             attempt: number,
@@ -306,7 +308,7 @@ impl Engine {
         cr_sys::in_own_session(&mut command, None);
         let mut child = command.spawn().context("start an attempt")?;
         let process = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
-        self.place.note(id, "pid", &format!("{}\n", child.id()));
+        self.layout.note(id, "pid", &format!("{}\n", child.id()));
         // A signal before it listens would end it, and not what it is about.
         if let Some(mut ready) = child.stdout.take() {
             let _ = ready.read(&mut [0]);
@@ -336,16 +338,16 @@ fn scope_from(last: &Ended) -> Option<u32> {
 }
 
 /// Whether nothing of the plan stands in the way of `one`.
-fn is_startable(one: &Known, known: &[Known]) -> bool {
-    matches!(one.stand.standing, Standing::Ready { .. }) && waits_for(one, known).is_none()
+fn is_startable(one: &TaskRecord, known: &[TaskRecord]) -> bool {
+    matches!(one.assessment.state, TaskState::Ready { .. }) && waits_for(one, known).is_none()
 }
 
 /// The first task that must be done before `one`, and is not.
-pub(crate) fn waits_for<'a>(one: &Known, known: &'a [Known]) -> Option<&'a Known> {
+pub(crate) fn waits_for<'a>(one: &TaskRecord, known: &'a [TaskRecord]) -> Option<&'a TaskRecord> {
     known.iter().find(|other| {
         let is_before =
             other.task.wave < one.task.wave || one.task.depends_on.contains(&other.task.id);
-        is_before && !matches!(other.stand.standing, Standing::Done)
+        is_before && !matches!(other.assessment.state, TaskState::Done)
     })
 }
 

@@ -2,7 +2,7 @@
 //! survives whatever happens to us.
 //!
 //! There is no state but the record of the attempts. The `engine` asks of every
-//! task where it stands (`standing`, which asks the policy), starts an attempt
+//! task where it stands (`task_state`, which asks the policy), starts an attempt
 //! in a process apart (`supervise`), and looks again.
 
 use std::io;
@@ -17,34 +17,34 @@ mod attempt;
 mod engine;
 mod gate;
 mod judge;
+mod layout;
 mod log;
-mod one;
 mod order;
 mod pipeline;
-mod place;
 mod plan;
+mod prompt;
+mod relay;
 mod report;
-mod standing;
+mod retry;
+mod signals;
 mod status;
 mod stop;
-mod stream;
 mod supervise;
 mod task;
+mod task_state;
 mod tools;
-mod watch;
-mod words;
 
 use args::Command;
 pub use args::{Args, sprint_loop};
-use engine::{Engine, Wishes};
-use place::{Place, Run, Settings};
+use engine::{Engine, RunOptions};
+use layout::{Run, RunLayout, Settings};
 use task::{Defaults, Task};
 
 /// Does what `args` ask for.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     match &args.command {
         Some(Command::Status(args)) => status::run(args, io::stdout()),
-        Some(Command::One(args)) => one::run(args),
+        Some(Command::Retry(args)) => retry::run(args),
         Some(Command::Attempt { dir, watch_pid }) => supervise::run(dir, *watch_pid),
         None => orchestrate(args),
     }
@@ -56,79 +56,79 @@ fn orchestrate(args: &Args) -> anyhow::Result<Exit> {
         None => None,
     };
     let resumed = match &args.resume_run {
-        Some(id) => Some(Place::open(id)?),
+        Some(id) => Some(RunLayout::open(id)?),
         None => None,
     };
     if args.dry_run {
         let tasks = match (planned, &resumed) {
             (Some(tasks), _) => tasks,
-            (None, Some(place)) => place.run()?.tasks,
+            (None, Some(layout)) => layout.run()?.tasks,
             (None, None) => Vec::new(),
         };
         range(args, &tasks)?;
         return show(args, &tasks);
     }
-    let (place, run) = match (resumed, planned) {
-        (Some(place), planned) => {
-            let run = place.run()?;
+    let (layout, run) = match (resumed, planned) {
+        (Some(layout), planned) => {
+            let run = layout.run()?;
             if run.settings.words.is_some() {
                 let text = format!("go on with it by claude-runner --resume-run {}", run.id);
                 return Err(anyhow!(text).context(Exit::Usage));
             }
-            (place, changed(run, planned, args))
+            (layout, changed(run, planned, args))
         }
         (None, Some(tasks)) => {
             range(args, &tasks)?;
-            let (place, id) = Place::create()?;
-            (place, new_run(id.to_string(), tasks, args))
+            let (layout, id) = RunLayout::create()?;
+            (layout, new_run(id.to_string(), tasks, args))
         }
         (None, None) => return Err(anyhow!("no plan").context(Exit::Usage)),
     };
-    begin(args, place, run)
+    begin(args, layout, run)
 }
 
-fn begin(args: &Args, place: Place, run: Run) -> anyhow::Result<Exit> {
+fn begin(args: &Args, layout: RunLayout, run: Run) -> anyhow::Result<Exit> {
     // Held until the end: two of us would not know of each other's attempts.
-    let _lock = place.dir.lock_patiently().context(Exit::Retry)?;
+    let _lock = layout.dir.lock_patiently().context(Exit::Retry)?;
     let range = range(args, &run.tasks)?;
     if args.plan.is_some() && !args.accept_changed {
-        refuse_changed(&place, &run.tasks)?;
+        refuse_changed(&layout, &run.tasks)?;
     }
-    again(args, &place, &run)?;
-    place.dir.write("run.json", &serde_json::to_vec(&run)?)?;
-    let mut log = log::Log::open(place.dir.path(), &run.id)?;
+    again(args, &layout, &run)?;
+    layout.dir.write("run.json", &serde_json::to_vec(&run)?)?;
+    let mut log = log::Log::open(layout.dir.path(), &run.id)?;
     log.silence(args.quiet, args.report);
     let words = if args.resume_run.is_some() {
         "resumed"
     } else {
         "started"
     };
-    let shown = place.dir.path().display().to_string();
+    let shown = layout.dir.path().display().to_string();
     log.run(&log::RunLine {
         state: words,
         reason: &shown,
-        run_dir: Some(place.dir.path()),
+        run_dir: Some(layout.dir.path()),
         ..log::RunLine::default()
     })?;
-    let wishes = Wishes {
+    let options = RunOptions {
         range,
         breaks: args.breaks.clone(),
         halt: args.halt,
         rerun_lost: args.rerun_lost,
     };
-    let watch = watch::Watch::install()?;
+    let watch = signals::Signals::install()?;
     let mut engine = Engine {
         configured: cr_config::file_settings()?,
-        place,
+        layout,
         run,
         log,
         watch,
-        wishes,
+        options,
         stream: None,
     };
     let exit = engine.go()?;
     if args.report {
-        let path = engine.place.dir.path().join("report.md");
+        let path = engine.layout.dir.path().join("report.md");
         let text = std::fs::read(&path).with_context(|| path.display().to_string())?;
         let mut out = cr_io::Out::new(io::stdout());
         out.part(&text)?;
@@ -215,10 +215,10 @@ fn range(args: &Args, tasks: &[Task]) -> anyhow::Result<usize> {
 }
 
 /// Refuses a plan in which a task that is done has become another.
-fn refuse_changed(place: &Place, tasks: &[Task]) -> anyhow::Result<()> {
+fn refuse_changed(layout: &RunLayout, tasks: &[Task]) -> anyhow::Result<()> {
     let mut changed = Vec::new();
     for task in tasks {
-        let attempts = place.attempts(&task.id)?;
+        let attempts = layout.attempts(&task.id)?;
         let done = attempts.ended.last().filter(|last| last.end.is_success());
         if done.is_some_and(|done| done.spec.task != *task) {
             changed.push(format!("`{}`", task.id));
@@ -233,14 +233,14 @@ fn refuse_changed(place: &Place, tasks: &[Task]) -> anyhow::Result<()> {
 }
 
 /// Puts on record which tasks shall be tried again.
-fn again(args: &Args, place: &Place, run: &Run) -> anyhow::Result<()> {
+fn again(args: &Args, layout: &RunLayout, run: &Run) -> anyhow::Result<()> {
     for word in &args.again {
         let (id, text) = word.split_once('=').unwrap_or((word, ""));
         if !run.tasks.iter().any(|task| task.id == id) {
             let id = cr_io::sanitized(id);
             return Err(anyhow!("--again: no task is called `{id}`").context(Exit::Usage));
         }
-        let attempts = place.attempts(id)?;
+        let attempts = layout.attempts(id)?;
         let Some(last) = attempts.ended.last() else {
             return Err(anyhow!("--again: `{id}` has not been tried").context(Exit::Usage));
         };
@@ -248,7 +248,9 @@ fn again(args: &Args, place: &Place, run: &Run) -> anyhow::Result<()> {
             return Err(anyhow!("--again: `{id}` is done").context(Exit::Usage));
         }
         let number = u32::try_from(attempts.ended.len())?;
-        place.attempt(id, number)?.write("again", text.as_bytes())?;
+        layout
+            .attempt(id, number)?
+            .write("again", text.as_bytes())?;
     }
     Ok(())
 }

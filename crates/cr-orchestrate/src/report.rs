@@ -7,38 +7,38 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::attempt::{Ended, read_json};
-use crate::engine::{Known, waits_for};
+use crate::engine::{TaskRecord, waits_for};
+use crate::layout::{Run, RunLayout};
 use crate::pipeline::START;
-use crate::place::{Place, Run};
-use crate::standing::Standing;
+use crate::task_state::TaskState;
 
 /// The most of an answer or an error that a page shows, in characters.
 const SHOWN: usize = 1500;
 
 /// Leaves a task's summary and page.
-pub(crate) fn task(place: &Place, one: &Known) -> anyhow::Result<()> {
+pub(crate) fn task(layout: &RunLayout, one: &TaskRecord) -> anyhow::Result<()> {
     let id = &one.task.id;
     if one.attempts.ended.is_empty() {
         return Ok(());
     }
-    let summary = summary(place, one)?;
-    place.note(id, "json", &format!("{summary}\n"));
-    place.note(id, "md", &page(one));
+    let summary = summary(layout, one)?;
+    layout.note(id, "json", &format!("{summary}\n"));
+    layout.note(id, "md", &page(one));
     let number = one.attempts.ended.len();
-    let start = place.attempt_path(id, u32::try_from(number)?).join(START);
+    let start = layout.attempt_path(id, u32::try_from(number)?).join(START);
     if let Ok(Some(Start {
         common_dir: Some(dir),
     })) = read_json(&start)
     {
-        link(&place.dir, &format!("{dir}/cr.lock"), "git.lock");
+        link(&layout.dir, &format!("{dir}/cr.lock"), "git.lock");
     }
     Ok(())
 }
 
 /// Leaves the stream of attempt `number`, which may only begin.
-pub(crate) fn stream(place: &Place, id: &str, number: u32) {
+pub(crate) fn stream(layout: &RunLayout, id: &str, number: u32) {
     let stream = format!("attempts/{id}/{number}/stream.ndjson");
-    link(&place.dir, &stream, &format!("task-{id}.ndjson"));
+    link(&layout.dir, &stream, &format!("task-{id}.ndjson"));
 }
 
 /// Where the repository keeps what all its work trees share.
@@ -57,10 +57,10 @@ fn link(dir: &RunDir, target: &str, name: &str) {
 }
 
 /// The summary of the last attempt, with all attempts in it and their cost.
-fn summary(place: &Place, one: &Known) -> anyhow::Result<Value> {
+fn summary(layout: &RunLayout, one: &TaskRecord) -> anyhow::Result<Value> {
     let ended = &one.attempts.ended;
     let number = u32::try_from(ended.len())?;
-    let path = place.attempt_path(&one.task.id, number);
+    let path = layout.attempt_path(&one.task.id, number);
     let read = read_json::<Map<String, Value>>(&path.join("summary.json"));
     let mut map = read.unwrap_or_default().unwrap_or_default();
     let attempts = (1..).zip(ended).map(|(at, old)| {
@@ -69,7 +69,7 @@ fn summary(place: &Place, one: &Known) -> anyhow::Result<Value> {
             "cost_usd": old.end.cost_usd, "num_turns": old.end.num_turns,
             "started_at": old.end.started_at.map(cr_rundir::shown),
             "ended_at": cr_rundir::shown(old.end.ended_at),
-            "run_dir": place.attempt_path(&one.task.id, at),
+            "run_dir": layout.attempt_path(&one.task.id, at),
         })
     });
     let attempts = Value::Array(attempts.collect());
@@ -109,7 +109,7 @@ fn block(text: &str) -> String {
     lines
 }
 
-fn title(one: &Known) -> String {
+fn title(one: &TaskRecord) -> String {
     let id = &one.task.id;
     match &one.task.title {
         Some(title) => format!("{id}: {}", cr_io::sanitized(title)),
@@ -117,13 +117,13 @@ fn title(one: &Known) -> String {
     }
 }
 
-fn page(one: &Known) -> String {
-    let word = one.stand.word(&one.attempts);
+fn page(one: &TaskRecord) -> String {
+    let word = one.assessment.word(&one.attempts);
     let ended = &one.attempts.ended;
     let mut text = format!(
         "# {}\n\n{word}: {}\n",
         title(one),
-        cr_io::sanitized(&one.stand.reason)
+        cr_io::sanitized(&one.assessment.reason)
     );
     text.push_str(&format!("\ncost: {}\n", dollars(cost(ended))));
     for (at, old) in (1..).zip(ended) {
@@ -147,10 +147,10 @@ fn page(one: &Known) -> String {
 }
 
 /// A heading, and which tasks stand below it.
-type Section = (&'static str, fn(&Standing) -> bool);
+type Section = (&'static str, fn(&TaskState) -> bool);
 
 /// Leaves `report.md`.
-pub(crate) fn write(place: &Place, run: &Run, known: &[Known]) -> anyhow::Result<()> {
+pub(crate) fn write(layout: &RunLayout, run: &Run, known: &[TaskRecord]) -> anyhow::Result<()> {
     let spent: Option<f64> = known
         .iter()
         .filter_map(|one| cost(&one.attempts.ended))
@@ -158,22 +158,25 @@ pub(crate) fn write(place: &Place, run: &Run, known: &[Known]) -> anyhow::Result
     let mut text = format!("# Run {}\n\nplan: {}\n\n", run.id, run.plan.display());
     text.push_str(&format!("cost: {}\n", dollars(spent)));
     let sections: [Section; 4] = [
-        ("Done", |s| matches!(s, Standing::Done)),
-        ("Failed", |s| matches!(s, Standing::Failed)),
+        ("Done", |s| matches!(s, TaskState::Done)),
+        ("Failed", |s| matches!(s, TaskState::Failed)),
         ("Needs you", |s| {
-            matches!(s, Standing::NeedsHuman | Standing::Lost)
+            matches!(s, TaskState::NeedsHuman | TaskState::Lost)
         }),
         ("Not done yet", |s| {
             matches!(
                 s,
-                Standing::Ready { .. } | Standing::Open(_) | Standing::Later | Standing::StopAll(_)
+                TaskState::Ready { .. }
+                    | TaskState::Open(_)
+                    | TaskState::Later
+                    | TaskState::StopAll(_)
             )
         }),
     ];
     for (name, belongs) in sections {
         let mut members = known
             .iter()
-            .filter(|one| belongs(&one.stand.standing))
+            .filter(|one| belongs(&one.assessment.state))
             .peekable();
         if members.peek().is_none() {
             continue;
@@ -183,11 +186,11 @@ pub(crate) fn write(place: &Place, run: &Run, known: &[Known]) -> anyhow::Result
             text.push_str(&entry(run, one, known));
         }
     }
-    place.dir.write("report.md", text.as_bytes())
+    layout.dir.write("report.md", text.as_bytes())
 }
 
 /// One task in the report, with what to do about it.
-fn entry(run: &Run, one: &Known, known: &[Known]) -> String {
+fn entry(run: &Run, one: &TaskRecord, known: &[TaskRecord]) -> String {
     let ended = &one.attempts.ended;
     let (id, run_id) = (&one.task.id, &run.id);
     let mut text = format!(
@@ -202,13 +205,13 @@ fn entry(run: &Run, one: &Known, known: &[Known]) -> String {
     }
     let resume = format!("cr-orchestrate --resume-run {run_id}");
     let why = ended.last().map_or("", |last| last.end.why.as_str());
-    let next = match one.stand.standing {
-        Standing::Done => None,
-        Standing::Failed | Standing::Lost => Some(format!("{resume} --again {id}")),
-        Standing::NeedsHuman => Some(format!("{resume} --again '{id}=YOUR ANSWER'")),
+    let next = match one.assessment.state {
+        TaskState::Done => None,
+        TaskState::Failed | TaskState::Lost => Some(format!("{resume} --again {id}")),
+        TaskState::NeedsHuman => Some(format!("{resume} --again '{id}=YOUR ANSWER'")),
         _ => Some(resume),
     };
-    let is_ready = matches!(one.stand.standing, Standing::Ready { .. });
+    let is_ready = matches!(one.assessment.state, TaskState::Ready { .. });
     if let Some(other) = waits_for(one, known).filter(|_| is_ready) {
         text.push_str(&format!("\n  - waits for {}", other.task.id));
     } else if let Some(next) = next {

@@ -6,33 +6,33 @@ use cr_io::{Exit, Out};
 use serde_json::json;
 
 use crate::args::StatusArgs;
-use crate::place::Place;
+use crate::layout::RunLayout;
 use crate::report;
-use crate::standing::standing;
+use crate::task_state::assess;
 
 /// Prints where every task of a run stands. Writes nothing else.
 pub(crate) fn run(args: &StatusArgs, out: impl Write) -> anyhow::Result<Exit> {
-    let place = match &args.run {
-        Some(id) => Place::open(id)?,
-        None => Place::latest()?,
+    let layout = match &args.run {
+        Some(id) => RunLayout::open(id)?,
+        None => RunLayout::latest()?,
     };
-    let run = place.run()?;
+    let run = layout.run()?;
     let mut out = Out::new(out);
     if !args.json {
-        let text = format!("{}  {}", run.id, place.dir.path().display());
+        let text = format!("{}  {}", run.id, layout.dir.path().display());
         out.line(text.as_bytes())?;
     }
     for task in &run.tasks {
-        let attempts = place.attempts(&task.id)?;
-        let stand = standing(task, &attempts, &run.settings, false);
-        let word = stand.word(&attempts);
+        let attempts = layout.attempts(&task.id)?;
+        let assessment = assess(task, &attempts, &run.settings, false);
+        let word = assessment.word(&attempts);
         let cost = report::cost(&attempts.ended);
         let count = attempts.ended.len() + usize::from(attempts.open.is_some());
         let why = attempts.ended.last().map(|last| last.end.why.as_str());
         let line = if args.json {
             let line = json!({
                 "id": task.id, "state": word, "attempts": count, "cost_usd": cost,
-                "why": why, "reason": stand.reason,
+                "why": why, "reason": assessment.reason,
             });
             line.to_string()
         } else {

@@ -10,10 +10,10 @@ use cr_io::OutputFileRecord;
 use rustix::event::PollFlags;
 use signal_hook::consts::SIGPIPE;
 
-use super::{Engine, GLANCE, Known};
-use crate::one;
-use crate::stream::Stream;
-use crate::watch::Wanted;
+use super::{Engine, GLANCE, TaskRecord};
+use crate::relay::Relay;
+use crate::retry;
+use crate::signals::Wanted;
 
 /// How long a reader may take for the rest, once somebody wants us to end.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -80,16 +80,16 @@ impl Engine {
     }
 
     /// Says how the last attempt ended, and waits until that was read.
-    pub(super) fn last_word(&mut self, known: &[Known]) -> anyhow::Result<()> {
+    pub(super) fn last_word(&mut self, known: &[TaskRecord]) -> anyhow::Result<()> {
         let signal = self.watch.signal();
-        let line = one::exit(&self.place, &self.run.id, known, signal);
+        let line = retry::exit(&self.layout, &self.run.id, known, signal);
         if let Some(line) = line {
-            let kept = self.stream.as_ref().and_then(Stream::kept);
-            let line = one::with_output_file(line, kept);
-            self.place.dir.write("exit.json", &line)?;
+            let kept = self.stream.as_ref().and_then(Relay::kept);
+            let line = retry::with_output_file(line, kept);
+            self.layout.dir.write("exit.json", &line)?;
             self.pass_on(&line);
         }
-        let kept = self.stream.as_ref().and_then(Stream::kept);
+        let kept = self.stream.as_ref().and_then(Relay::kept);
         if let Some(text) = kept.and_then(OutputFileRecord::trouble) {
             cr_io::note("cr-orchestrate", io::stderr(), &anyhow!(text));
         }

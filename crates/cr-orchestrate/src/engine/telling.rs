@@ -2,10 +2,10 @@
 
 use cr_io::Exit;
 
-use super::{Engine, Known};
+use super::{Engine, TaskRecord};
 use crate::log::{RunLine, TaskLine};
 use crate::report;
-use crate::standing::Standing;
+use crate::task_state::TaskState;
 
 impl Engine {
     pub(super) fn end(&mut self, exit: Exit, state: &str, reason: &str) -> anyhow::Result<Exit> {
@@ -34,23 +34,23 @@ impl Engine {
     }
 
     /// Says how attempt `number` ended and what follows.
-    pub(super) fn tell(&mut self, one: &Known, number: u32) -> anyhow::Result<()> {
+    pub(super) fn tell(&mut self, one: &TaskRecord, number: u32) -> anyhow::Result<()> {
         let Some(last) = one.attempts.ended.last() else {
             return Ok(());
         };
-        let reason = match one.stand.standing {
-            Standing::Done => one.stand.reason.clone(),
+        let reason = match one.assessment.state {
+            TaskState::Done => one.assessment.reason.clone(),
             _ => format!(
                 "{}; {}",
                 last.end.why.trim_end_matches('.'),
-                one.stand.reason
+                one.assessment.reason
             ),
         };
-        let path = self.place.attempt_path(&one.task.id, number);
+        let path = self.layout.attempt_path(&one.task.id, number);
         let line = TaskLine {
             id: &one.task.id,
             attempt: number,
-            state: one.stand.word(&one.attempts),
+            state: one.assessment.word(&one.attempts),
             reason: &reason,
             run_dir: Some(&path),
             ..TaskLine::ended(&last.end)
@@ -61,22 +61,22 @@ impl Engine {
     }
 
     /// Leaves the files that show where a task stands.
-    pub(super) fn show(&self, one: &Known) -> anyhow::Result<()> {
-        let word = one.stand.word(&one.attempts);
+    pub(super) fn show(&self, one: &TaskRecord) -> anyhow::Result<()> {
+        let word = one.assessment.word(&one.attempts);
         let id = &one.task.id;
-        self.place.note(id, "status", &format!("{word}\n"));
-        report::task(&self.place, one)
+        self.layout.note(id, "status", &format!("{word}\n"));
+        report::task(&self.layout, one)
     }
 
-    pub(super) fn verdict(&self, known: &[Known]) -> (Exit, String) {
-        let range = &known[..self.wishes.range.min(known.len())];
-        let count = |of: fn(&Standing) -> bool| {
-            let all = range.iter().map(|one| &one.stand.standing);
-            all.filter(|standing| of(standing)).count()
+    pub(super) fn verdict(&self, known: &[TaskRecord]) -> (Exit, String) {
+        let range = &known[..self.options.range.min(known.len())];
+        let count = |of: fn(&TaskState) -> bool| {
+            let all = range.iter().map(|one| &one.assessment.state);
+            all.filter(|state| of(state)).count()
         };
-        let done = count(|s| matches!(s, Standing::Done));
-        let failed = count(|s| matches!(s, Standing::Failed));
-        let asking = count(|s| matches!(s, Standing::NeedsHuman | Standing::Lost));
+        let done = count(|s| matches!(s, TaskState::Done));
+        let failed = count(|s| matches!(s, TaskState::Failed));
+        let asking = count(|s| matches!(s, TaskState::NeedsHuman | TaskState::Lost));
         let left = range.len() - done - failed - asking;
         let reason =
             format!("{done} done, {failed} failed, {asking} need a person, {left} not started");

@@ -30,7 +30,7 @@ const EXIT: &[u8] = br#"{"type":"cr","subtype":"exit","#;
 
 /// The stream under way.
 #[derive(Debug)]
-pub(crate) struct Stream {
+pub(crate) struct Relay {
     /// The same in the run's directory; none if it cannot be written.
     record: Option<File>,
     /// The same in a file of the user's choice, and what became of that.
@@ -56,7 +56,7 @@ struct Source {
     is_first: bool,
 }
 
-impl Stream {
+impl Relay {
     /// Begins one that is recorded in `dir`, and in `file` if there is one.
     pub(crate) fn new(dir: &RunDir, file: Option<&Path>) -> anyhow::Result<Self> {
         let copy = file.map(OutputFile::create).transpose()?;

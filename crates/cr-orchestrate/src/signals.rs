@@ -14,7 +14,7 @@ use signal_hook::iterator::exfiltrator::SignalOnly;
 
 /// Signals to the engine, as something to wait for.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(crate) struct Signals {
     delivery: SignalDelivery<UnixStream, SignalOnly>,
     first: Option<i32>,
     /// Those that nobody has asked for yet.
@@ -26,7 +26,7 @@ pub(crate) struct Watch {
 /// Something to wait for, and what of it.
 pub(crate) type Wanted<'a> = (BorrowedFd<'a>, PollFlags);
 
-impl Watch {
+impl Signals {
     /// Listens from now on; what nohup told us to ignore stays ignored.
     pub(crate) fn install() -> io::Result<Self> {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();

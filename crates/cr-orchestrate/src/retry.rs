@@ -16,13 +16,13 @@ use cr_verdict::Outcome;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::args::OneArgs;
-use crate::engine::{Engine, Known, Wishes};
+use crate::args::RetryArgs;
+use crate::engine::{Engine, RunOptions, TaskRecord};
+use crate::layout::{Run, RunLayout, Settings};
 use crate::log::{Log, RunLine, TaskLine};
-use crate::place::{Place, Run, Settings};
-use crate::stream::Stream;
+use crate::relay::Relay;
+use crate::signals::Signals;
 use crate::task::Task;
-use crate::watch::Watch;
 
 /// The option that names a file for the stream.
 const OUTPUT_FILE: &str = "--output-file=";
@@ -31,7 +31,7 @@ const OUTPUT_FILE: &str = "--output-file=";
 const ID: &str = "run";
 
 /// Runs the task, or goes on with it.
-pub(crate) fn run(args: &OneArgs) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &RetryArgs) -> anyhow::Result<Exit> {
     let (mut engine, _lock) = prepare(args).inspect_err(refuse)?;
     let done = engine.repeat().and_then(|()| engine.go());
     done.inspect_err(|err| {
@@ -56,58 +56,58 @@ fn refuse(err: &anyhow::Error) {
     let _ = io::stdout().write_all(&line.bytes());
 }
 
-fn prepare(args: &OneArgs) -> anyhow::Result<(Engine, Lock)> {
+fn prepare(args: &RetryArgs) -> anyhow::Result<(Engine, Lock)> {
     let watch = {
-        let mut watch = Watch::install()?;
+        let mut watch = Signals::install()?;
         args.watch_pid
             .into_iter()
             .for_each(|pid| watch.starter(pid));
         watch
     };
-    let place = Place {
+    let layout = RunLayout {
         dir: RunDir::at(&args.dir)?,
     };
-    let lock = place.dir.lock_patiently().context(Exit::Retry)?;
+    let lock = layout.dir.lock_patiently().context(Exit::Retry)?;
     let mut run = if args.words.is_empty() {
-        place.run()?
+        layout.run()?
     } else {
-        begin(args, &place)?
+        begin(args, &layout)?
     };
     let settings = &mut run.settings;
     settings.retries = args.retries.unwrap_or(settings.retries);
     let seconds = args.max_wait.map(|time| time.as_secs_f64());
     settings.max_wait = seconds.or(settings.max_wait);
-    place.dir.write("run.json", &serde_json::to_vec(&run)?)?;
-    let mut log = Log::open(place.dir.path(), &run.id)?;
+    layout.dir.write("run.json", &serde_json::to_vec(&run)?)?;
+    let mut log = Log::open(layout.dir.path(), &run.id)?;
     // The lines go to the stream, and whoever reads that tells a person.
     log.silence(true, true);
-    let mut stream = Stream::new(&place.dir, output_file(&run).as_deref())?;
+    let mut stream = Relay::new(&layout.dir, output_file(&run).as_deref())?;
     stream.lines(&log.run(&RunLine {
         state: "started",
         reason: "with attempts of its own",
-        run_dir: Some(place.dir.path()),
+        run_dir: Some(layout.dir.path()),
         ..RunLine::default()
     })?);
-    let wishes = Wishes {
+    let options = RunOptions {
         range: 1,
         // Whoever goes on with a run knows what became of it.
         rerun_lost: true,
-        ..Wishes::default()
+        ..RunOptions::default()
     };
     let engine = Engine {
         configured: cr_config::file_settings()?,
-        place,
+        layout,
         run,
         log,
         watch,
-        wishes,
+        options,
         stream: Some(stream),
     };
     Ok((engine, lock))
 }
 
 /// Puts on record what is asked for.
-fn begin(args: &OneArgs, place: &Place) -> anyhow::Result<Run> {
+fn begin(args: &RetryArgs, layout: &RunLayout) -> anyhow::Result<Run> {
     let words = args.words.iter().cloned().map(OsString::into_string);
     let words: Vec<String> = words.collect::<Result<_, _>>().map_err(|word| {
         let text = format!("--retry: not UTF-8: {}", word.to_string_lossy());
@@ -124,14 +124,14 @@ fn begin(args: &OneArgs, place: &Place) -> anyhow::Result<Run> {
     let id = std::env::var("CR_RUN_ID").unwrap_or_default();
     let id = cr_rundir::RunId::parse(&id).unwrap_or_default();
     let task = task(&spawn, cwd)?;
-    place.dir.write("prompt", task.prompt.as_bytes())?;
+    layout.dir.write("prompt", task.prompt.as_bytes())?;
     let started = json!({
         "type": "cr", "subtype": "start", "at": cr_rundir::now(), "run_id": id.as_str(),
         "pid": std::process::id(), "name": spawn.name, "cwd": task.cwd, "model": spawn.model,
-        "resume": spawn.resume, "run_dir": place.dir.path(),
+        "resume": spawn.resume, "run_dir": layout.dir.path(),
     });
     let started = format!("{started}\n");
-    place.dir.write("started", started.as_bytes())?;
+    layout.dir.write("started", started.as_bytes())?;
     let flags = words.into_iter().take_while(|word| word != "--");
     Ok(Run {
         schema: 1,
@@ -222,9 +222,9 @@ pub(crate) fn words(words: &[String], number: u32, resume: bool, is_handoff: boo
 impl Engine {
     /// Passes on once more what attempts have left that ended before we came.
     fn repeat(&mut self) -> anyhow::Result<()> {
-        let attempts = self.place.attempts(ID)?;
+        let attempts = self.layout.attempts(ID)?;
         for (number, ended) in (1..).zip(&attempts.ended) {
-            let path = self.place.attempt_path(ID, number);
+            let path = self.layout.attempt_path(ID, number);
             let line = |state, reason| TaskLine {
                 id: ID,
                 attempt: number,
@@ -257,9 +257,9 @@ impl Engine {
 /// The last line of the stream: of the last attempt, unless somebody ended us
 /// when there was none.
 pub(crate) fn exit(
-    place: &Place,
+    layout: &RunLayout,
     run_id: &str,
-    known: &[Known],
+    known: &[TaskRecord],
     signal: Option<i32>,
 ) -> Option<Vec<u8>> {
     let ended = &known.first()?.attempts.ended;
@@ -267,7 +267,7 @@ pub(crate) fn exit(
     let number = u32::try_from(ended.len()).unwrap_or(u32::MAX);
     let outcome = last.map(|last| last.end.outcome());
     let is_stopped = outcome == Some(Outcome::Interrupted);
-    let left = std::fs::read(place.attempt_path(ID, number).join("exit.json")).ok();
+    let left = std::fs::read(layout.attempt_path(ID, number).join("exit.json")).ok();
     let mut line = ExitLine::new(run_id);
     match (left, signal) {
         (Some(left), None) => return Some(left),

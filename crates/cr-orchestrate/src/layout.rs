@@ -64,7 +64,7 @@ impl Settings {
 
 /// The directory of a run.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct RunLayout {
     pub(crate) dir: RunDir,
 }
 
@@ -84,7 +84,7 @@ fn refused(err: anyhow::Error) -> anyhow::Error {
     }
 }
 
-impl Place {
+impl RunLayout {
     /// A directory for a new run.
     pub(crate) fn create() -> anyhow::Result<(Self, RunId)> {
         // What goes wrong is for the next one to find.

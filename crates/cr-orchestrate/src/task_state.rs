@@ -6,13 +6,13 @@ use cr_verdict::policy::{self, Action, Again, Attempt};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::attempt::{Ended, Limits};
-use crate::place::{Attempts, Settings};
+use crate::layout::{Attempts, Settings};
+use crate::prompt::Beginning;
 use crate::task::Task;
-use crate::words::Beginning;
 
 /// Where a task stands.
 #[derive(Clone, Debug)]
-pub(crate) enum Standing {
+pub(crate) enum TaskState {
     /// It can be started, though not before `at`.
     Ready {
         beginning: Box<Beginning>,
@@ -31,52 +31,52 @@ pub(crate) enum Standing {
     StopAll(Outcome),
 }
 
-/// A standing and the sentence that explains it.
+/// A state and the sentence that explains it.
 #[derive(Clone, Debug)]
-pub(crate) struct Stand {
-    pub(crate) standing: Standing,
+pub(crate) struct Assessment {
+    pub(crate) state: TaskState,
     pub(crate) reason: String,
 }
 
-impl Stand {
-    fn new(standing: Standing, reason: impl Into<String>) -> Self {
+impl Assessment {
+    fn new(state: TaskState, reason: impl Into<String>) -> Self {
         let reason = reason.into();
-        Self { standing, reason }
+        Self { state, reason }
     }
 
     /// The word in the task's status file.
     pub(crate) fn word(&self, attempts: &Attempts) -> &'static str {
         let last = attempts.ended.last().map(|last| last.end.outcome());
-        match self.standing {
-            Standing::Ready { .. } if last.is_none() => "pending",
-            Standing::Ready { .. } => "retrying",
-            Standing::Open(_) => "running",
-            Standing::Done => "completed",
-            Standing::Failed if last == Some(Outcome::Timeout) => "timed_out",
-            Standing::Failed => "failed",
-            Standing::NeedsHuman => "needs-human",
-            Standing::Lost => "lost",
-            Standing::Later => "waiting",
-            Standing::StopAll(_) => "stopped",
+        match self.state {
+            TaskState::Ready { .. } if last.is_none() => "pending",
+            TaskState::Ready { .. } => "retrying",
+            TaskState::Open(_) => "running",
+            TaskState::Done => "completed",
+            TaskState::Failed if last == Some(Outcome::Timeout) => "timed_out",
+            TaskState::Failed => "failed",
+            TaskState::NeedsHuman => "needs-human",
+            TaskState::Lost => "lost",
+            TaskState::Later => "waiting",
+            TaskState::StopAll(_) => "stopped",
         }
     }
 }
 
 /// Says where `task` stands.
-pub(crate) fn standing(
+pub(crate) fn assess(
     task: &Task,
     attempts: &Attempts,
     settings: &Settings,
     rerun_lost: bool,
-) -> Stand {
+) -> Assessment {
     if let Some(number) = attempts.open {
-        return Stand::new(Standing::Open(number), "it was started");
+        return Assessment::new(TaskState::Open(number), "it was started");
     }
     let Some(last) = attempts.ended.last() else {
         return ready(Beginning::default(), None, "nothing stands in its way");
     };
     if last.end.is_success() {
-        return Stand::new(Standing::Done, "the work is done");
+        return Assessment::new(TaskState::Done, "the work is done");
     }
     if let Some(said) = &last.again {
         return begin_again(last, said);
@@ -87,7 +87,7 @@ pub(crate) fn standing(
     };
     if last.end.lost && !task.idempotent && !rerun_lost {
         let reason = format!("{}: --rerun-lost, or --again {}", last.end.why, task.id);
-        return Stand::new(Standing::Lost, reason);
+        return Assessment::new(TaskState::Lost, reason);
     }
     by_policy(task, last, earlier, settings)
 }
@@ -100,13 +100,13 @@ fn current<'a>(task: &Task, ended: &'a [Ended]) -> &'a [Ended] {
     &ended[from..]
 }
 
-fn ready(beginning: Beginning, at: Option<Timestamp>, reason: &str) -> Stand {
+fn ready(beginning: Beginning, at: Option<Timestamp>, reason: &str) -> Assessment {
     let beginning = Box::new(beginning);
-    Stand::new(Standing::Ready { beginning, at }, reason)
+    Assessment::new(TaskState::Ready { beginning, at }, reason)
 }
 
 /// Somebody asked to try again; who was only interrupted goes on.
-fn begin_again(last: &Ended, said: &str) -> Stand {
+fn begin_again(last: &Ended, said: &str) -> Assessment {
     let goes_on = matches!(
         last.end.outcome(),
         Outcome::Interrupted | Outcome::Auth | Outcome::Billing | Outcome::NeedsInput
@@ -127,7 +127,7 @@ fn begin_again(last: &Ended, said: &str) -> Stand {
     ready(beginning, None, "somebody asked to try again")
 }
 
-fn by_policy(task: &Task, last: &Ended, earlier: &[Ended], settings: &Settings) -> Stand {
+fn by_policy(task: &Task, last: &Ended, earlier: &[Ended], settings: &Settings) -> Assessment {
     let facts = last.facts();
     let earlier: Vec<Attempt> = earlier.iter().map(Ended::facts).collect();
     // Different for every attempt, and the same whenever it is asked for.
@@ -145,7 +145,7 @@ fn by_policy(task: &Task, last: &Ended, earlier: &[Ended], settings: &Settings) 
     };
     let reason = decision.reason.as_str();
     match decision.action {
-        Action::Done => Stand::new(Standing::Done, reason),
+        Action::Done => Assessment::new(TaskState::Done, reason),
         Action::Retry(again) => {
             let at = after(&again);
             ready(begin(again, false), at, reason)
@@ -160,10 +160,10 @@ fn by_policy(task: &Task, last: &Ended, earlier: &[Ended], settings: &Settings) 
             };
             ready(begin(again, false), None, "the limit has reset")
         }
-        Action::Later { .. } => Stand::new(Standing::Later, reason),
-        Action::NeedsHuman => Stand::new(Standing::NeedsHuman, reason),
-        Action::StopAll => Stand::new(Standing::StopAll(facts.outcome), reason),
-        Action::GiveUp => Stand::new(Standing::Failed, reason),
+        Action::Later { .. } => Assessment::new(TaskState::Later, reason),
+        Action::NeedsHuman => Assessment::new(TaskState::NeedsHuman, reason),
+        Action::StopAll => Assessment::new(TaskState::StopAll(facts.outcome), reason),
+        Action::GiveUp => Assessment::new(TaskState::Failed, reason),
     }
 }
 
