@@ -18,18 +18,18 @@ Exit status:
   5     `scope`: files outside, which it names
   65    the stream has no usable start line
   66    no repository, or an input that cannot be opened
-  74    reading or writing failed midway
-  75    the lock is held, and --wait is over
-  78    CR_RUN_ID or the lock file is refused
+  74    reading or writing failed
+  75    the lock is still held after --wait
+  78    CR_RUN_ID is invalid, or the lock file is unsafe
   125   git or this tool failed
   126   the command cannot be executed
   127   the command was not found
   128+n `lock`: the command died by signal n; else its own code";
 
-/// Say what a run does to a git repository
+/// Report what a run changes in a git repository
 ///
-/// git itself is asked, with everything turned off that a repository could use
-/// to run a program.
+/// The facts come from git itself, called so that the repository cannot make it
+/// run a program.
 #[derive(Debug, Parser)]
 #[command(name = "cr-git", version, after_help = EXAMPLES)]
 pub struct Args {
@@ -43,53 +43,53 @@ pub(crate) enum Command {
     ///
     /// Never fails because of git: the line says what went wrong.
     Start(StartArgs),
-    /// Pass a stream on and add what changed before its last line
+    /// Pass a stream on and add a line with the changes before its last line
     ///
     /// The stream passes byte for byte. The repository is the one of the start
-    /// line; git's trouble is in the line's `error` and never ends the stream.
+    /// line; an error of git is in the line's `error` and never ends the stream.
     End(EndArgs),
-    /// Name the files that a run changed outside what is allowed
+    /// Print the files that a run changed outside the allowed paths
     ///
-    /// Looks at every commit of the run and at the work tree; files that were not
-    /// clean before and were left alone do not count.
+    /// Looks at every commit of the run and at the work tree; files that were
+    /// dirty before the run and did not change do not count.
     ///
     /// A GLOB is anchored at the top of the work tree and matches whole paths: `*`
-    /// is any run of characters but `/`, `?` one character but `/`, `**` as a whole
-    /// part any number of directories, `src/` everything below src, `\` takes the
-    /// next character as it is. Other characters stand for themselves.
+    /// matches any characters except `/`, `?` one character except `/`, `**` any
+    /// number of directories, `src/` everything below src; `\` quotes the next
+    /// character. All other characters match themselves.
     ///
-    /// Files outside are printed one a line, control characters escaped.
+    /// Files outside are printed one per line, with control characters escaped.
     Scope(ScopeArgs),
     /// Run a command while holding the repository's lock
     ///
-    /// At most one holder a repository, all its work trees together. The lock is
-    /// let go when COMMAND ends, whatever that leaves running. A `lock` inside a
-    /// `lock` does not wait for itself.
+    /// A repository and its work trees have one lock. It is released when COMMAND
+    /// ends, even if COMMAND leaves processes running. A `lock` inside a `lock`
+    /// does not wait for itself.
     Lock(LockArgs),
 }
 
-/// Where, and what is left behind.
+/// Where to look, and where to leave the line.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Place {
+pub(crate) struct LocationArgs {
     /// Look at the repository that DIR is in
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
-    /// Leave the line as git.json in DIR, too
+    /// Also write the line to git.json in DIR
     #[arg(long, value_name = "DIR")]
     pub(crate) run_dir: Option<PathBuf>,
-    /// Give up a call of git after this time; 0 is never
-    #[arg(long, value_name = "DURATION", default_value = "2m", value_parser = duration)]
+    /// Longest time for one call of git; 0 is no limit
+    #[arg(long, value_name = "DURATION", default_value = "2m", value_parser = cr_io::parse_duration)]
     git_timeout: Duration,
 }
 
-impl Place {
+impl LocationArgs {
     /// How long one call of git may take.
     pub(crate) fn limit(&self) -> Duration {
         limit(self.git_timeout)
     }
 }
 
-/// A time limit, where 0 is none.
+/// A time limit; 0 means no limit.
 pub(crate) fn limit(given: Duration) -> Duration {
     if given.is_zero() {
         Duration::MAX
@@ -101,7 +101,7 @@ pub(crate) fn limit(given: Duration) -> Duration {
 #[derive(Debug, clap::Args)]
 pub(crate) struct StartArgs {
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) location: LocationArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -119,7 +119,7 @@ pub(crate) struct EndArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) noted: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) location: LocationArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -136,15 +136,15 @@ pub(crate) struct ScopeArgs {
     /// Look at the repository that DIR is in, not at the start line's
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
-    /// Give up a call of git after this time; 0 is never
-    #[arg(long, value_name = "DURATION", default_value = "2m", value_parser = duration)]
+    /// Longest time for one call of git; 0 is no limit
+    #[arg(long, value_name = "DURATION", default_value = "2m", value_parser = cr_io::parse_duration)]
     pub(crate) git_timeout: Duration,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct LockArgs {
-    /// Wait at most this long, then end with 75; 0 is for ever
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    /// Wait at most this long, then end with 75; 0 is no limit
+    #[arg(long, value_name = "DURATION", value_parser = cr_io::parse_duration)]
     pub(crate) wait: Option<Duration>,
     /// Remove an index.lock that no process holds
     #[arg(long)]
@@ -152,39 +152,10 @@ pub(crate) struct LockArgs {
     /// Lock the repository that DIR is in
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
-    /// Give up a call of git after this time; 0 is never
-    #[arg(long, value_name = "DURATION", default_value = "2m", value_parser = duration)]
+    /// Longest time for one call of git; 0 is no limit
+    #[arg(long, value_name = "DURATION", default_value = "2m", value_parser = cr_io::parse_duration)]
     pub(crate) git_timeout: Duration,
     /// The command and its arguments
     #[arg(last = true, required = true)]
     pub(crate) command: Vec<OsString>,
-}
-
-/// Seconds, or `2h30m`.
-fn duration(text: &str) -> Result<Duration, String> {
-    if let Ok(seconds) = text.parse::<f64>() {
-        return Duration::try_from_secs_f64(seconds).map_err(|err| err.to_string());
-    }
-    let signed: jiff::SignedDuration = text
-        .parse()
-        .map_err(|_| "seconds, or a time such as 2h30m".to_owned())?;
-    Duration::try_from(signed).map_err(|_| "less than nothing".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_duration_is_seconds_or_parts() {
-        let seconds = |text| duration(text).map(|d| d.as_secs_f64());
-        assert_eq!(seconds("90"), Ok(90.0));
-        assert_eq!(seconds("0.5"), Ok(0.5));
-        assert_eq!(seconds("0"), Ok(0.0));
-        assert_eq!(seconds("2h30m"), Ok(9000.0));
-        assert_eq!(seconds("100ms"), Ok(0.1));
-        for text in ["", "-1", "-1m", "x", "nan", "inf", "1e30"] {
-            assert!(duration(text).is_err(), "{text}");
-        }
-    }
 }

@@ -1,13 +1,13 @@
-//! The end of a run against its start.
+//! Compares the end of a run with its start.
 
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::agent_commits::AgentCommits;
 use crate::dirty;
-use crate::git::Trouble;
+use crate::git::GitError;
 use crate::history::{self, Difference, Range, Refs};
-use crate::noted::Noted;
 use crate::record::{End, File, OtherRef, Start};
 use crate::repo::Repo;
 use crate::stale;
@@ -17,8 +17,8 @@ use crate::text::{self, Name};
 /// Most commits of the run that are listed.
 const COMMITS: usize = 100;
 
-/// Most commits of the run that are looked up among the noted ones.
-const NOTED: usize = 10_000;
+/// Most commits of the run that are looked up among the agent's.
+const ATTRIBUTED: usize = 10_000;
 
 /// Most commits listed for another ref.
 const OTHER_COMMITS: usize = 10;
@@ -40,13 +40,13 @@ pub(crate) enum Base {
 
 /// The start of a run, as far as it is known.
 #[derive(Clone, Debug)]
-pub(crate) struct Began {
+pub(crate) struct RunStart {
     pub(crate) base: Base,
     /// What `start` wrote; a bare commit has none of it.
     pub(crate) seen: Option<Start>,
 }
 
-impl Began {
+impl RunStart {
     /// What `start` saw.
     pub(crate) fn seen(start: Start) -> Self {
         let base = match &start.start_sha_full {
@@ -60,14 +60,14 @@ impl Began {
         }
     }
 
-    /// Fails if `repo` is not the repository of the start: a `.git` that leads
-    /// elsewhere now would be compared with a stranger.
-    pub(crate) fn is_of(&self, repo: &Repo) -> Result<(), Trouble> {
+    /// Fails if `repo` is not the repository of the start, for example because
+    /// `.git` now points elsewhere.
+    pub(crate) fn is_of(&self, repo: &Repo) -> Result<(), GitError> {
         let before = self.seen.as_ref().and_then(|s| s.common_dir.as_ref());
         if before.is_none_or(|dir| *dir == repo.shared.to_string_lossy()) {
             return Ok(());
         }
-        Err(Trouble::Other(
+        Err(GitError::Other(
             "another repository than at the start".into(),
         ))
     }
@@ -78,20 +78,20 @@ fn is_id(text: &str) -> bool {
     text.len() >= 7 && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// What is compared.
+/// The inputs of a comparison.
 #[derive(Debug)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct Comparison<'a> {
     pub(crate) cwd: &'a Path,
-    pub(crate) began: &'a Began,
-    /// Which commits are the agent's, where others commit beside it.
-    pub(crate) noted: Option<&'a Noted>,
+    pub(crate) began: &'a RunStart,
+    /// The agent's commits, if others commit in the same tree.
+    pub(crate) agent_commits: Option<&'a AgentCommits>,
     pub(crate) limit: Duration,
 }
 
-/// What `end` says of the repository. Never fails: what git does not
-/// tell is null, and `error` says why.
-pub(crate) fn compare(asked: &Asked<'_>) -> End {
-    let began = asked.began;
+/// The content of the end line. Never fails: unknown values are null, and
+/// `error` says why.
+pub(crate) fn compare(comparison: &Comparison<'_>) -> End {
+    let began = comparison.began;
     let mut end = End {
         start: match began.base {
             Base::Unknown => "unknown",
@@ -105,48 +105,48 @@ pub(crate) fn compare(asked: &Asked<'_>) -> End {
         end.start_sha_full = Some(id.clone());
     }
     end.start_branch = began.seen.as_ref().and_then(|s| s.branch.clone());
-    match look(asked, &mut end) {
-        Ok(()) | Err(Trouble::NoRepository) => {}
-        Err(trouble) => end.note(&trouble),
+    match look(comparison, &mut end) {
+        Ok(()) | Err(GitError::NoRepository) => {}
+        Err(error) => end.record_error(&error),
     }
     end
 }
 
 impl End {
-    /// Keeps the first trouble.
-    fn note(&mut self, trouble: &Trouble) {
-        let text = || text::shown(trouble.to_string().as_bytes());
+    /// Keeps the first error.
+    fn record_error(&mut self, error: &GitError) {
+        let text = || text::shown(error.to_string().as_bytes());
         self.error.get_or_insert_with(text);
     }
 
-    /// The value, or the trouble noted.
-    fn keep<T>(&mut self, result: Result<T, Trouble>) -> Option<T> {
-        result.map_err(|trouble| self.note(&trouble)).ok()
+    /// The value; an error is recorded.
+    fn keep<T>(&mut self, result: Result<T, GitError>) -> Option<T> {
+        result.map_err(|error| self.record_error(&error)).ok()
     }
 }
 
-/// Everything git is asked at the end of a run.
+/// The repository at the end of a run, and what to compare it with.
 struct Found<'a> {
     repo: Repo,
     status: Status,
     refs: Option<(Refs, bool)>,
-    began: &'a Began,
-    noted: Option<&'a Noted>,
+    began: &'a RunStart,
+    agent_commits: Option<&'a AgentCommits>,
 }
 
-/// A ref that is not where it was.
+/// A ref that moved.
 struct Moved<'a> {
     name: &'a str,
     from: Option<&'a str>,
     to: Option<&'a str>,
 }
 
-fn look(asked: &Asked<'_>, end: &mut End) -> Result<(), Trouble> {
-    let began = asked.began;
-    let repo = Repo::open(asked.cwd, asked.limit)?;
+fn look(comparison: &Comparison<'_>, end: &mut End) -> Result<(), GitError> {
+    let began = comparison.began;
+    let repo = Repo::open(comparison.cwd, comparison.limit)?;
     end.repository = true;
     end.shallow = repo.shallow;
-    end.in_progress = repo.under_way();
+    end.in_progress = repo.operation_in_progress();
     end.index_lock = stale::index_lock(&repo);
     began.is_of(&repo)?;
     let (status, refs) = history::state(&repo);
@@ -157,7 +157,7 @@ fn look(asked: &Asked<'_>, end: &mut End) -> Result<(), Trouble> {
     if let Base::Commit(id) = &began.base
         && status.head.as_ref() != Some(id)
     {
-        // Collected as garbage: without it all of history would look new.
+        // git has collected the start commit: all of history would look new.
         repo.commit(id)?;
     }
     let refs = end.keep(refs);
@@ -166,7 +166,7 @@ fn look(asked: &Asked<'_>, end: &mut End) -> Result<(), Trouble> {
         status,
         refs,
         began,
-        noted: asked.noted,
+        agent_commits: comparison.agent_commits,
     };
     found.commits(end);
     found.moves(end);
@@ -194,12 +194,12 @@ impl Found<'_> {
         }
     }
 
-    /// Whether the branch of the start went back, or to another history.
+    /// Whether the branch of the start was rewound or rewritten.
     fn moves(&self, end: &mut End) {
         let Base::Commit(start) = &self.began.base else {
             return;
         };
-        // After a checkout of another branch it is the first one that counts.
+        // After a checkout of another branch, the branch of the start is checked.
         let branch = |name: &String| self.refs.as_ref()?.0.get(&format!("refs/heads/{name}"));
         let tip = end.start_branch.as_ref().and_then(branch).cloned();
         let Some(tip) = tip.or_else(|| self.status.head.clone()) else {
@@ -208,14 +208,14 @@ impl Found<'_> {
         if tip == *start {
             return;
         }
-        let precedes = |one: &str, other: &str| self.repo.precedes(one, other);
-        if end.keep(precedes(start, &tip)) == Some(false) {
-            end.rewound = end.keep(precedes(&tip, start)) == Some(true);
+        let is_ancestor = |one: &str, other: &str| self.repo.is_ancestor(one, other);
+        if end.keep(is_ancestor(start, &tip)) == Some(false) {
+            end.rewound = end.keep(is_ancestor(&tip, start)) == Some(true);
             end.rewritten = !end.rewound;
         }
     }
 
-    /// Refs that moved beside HEAD, and all commits that the start did not have.
+    /// Refs other than HEAD that moved, and all commits made since the start.
     fn other_refs(&self, end: &mut End) {
         let Some(mut moved) = self.moved(end.branch.as_deref()) else {
             return;
@@ -239,8 +239,8 @@ impl Found<'_> {
         end.other_refs = end.keep(listed.collect());
     }
 
-    /// The branches, tags and stashes that are not where they were, other than
-    /// `current`; `None` if it is not known where they were.
+    /// The branches, tags and stashes that moved, other than `current`; `None` if
+    /// their positions at the start are unknown.
     fn moved(&self, current: Option<&str>) -> Option<Vec<Moved<'_>>> {
         let seen = self.began.seen.as_ref()?;
         let (now, complete) = self.refs.as_ref()?;
@@ -251,7 +251,7 @@ impl Found<'_> {
             from: seen.refs.get(name).map(String::as_str),
             to: now.get(name).map(String::as_str),
         });
-        // Of more refs than are remembered, one may only seem new or gone.
+        // The list of refs at the start was cut: a ref may only seem new or gone.
         let complete = *complete && seen.refs_complete;
         let sure = |m: &Moved<'_>| complete || (m.from.is_some() && m.to.is_some());
         let others = all.filter(|m| {
@@ -261,7 +261,7 @@ impl Found<'_> {
         Some(others.collect())
     }
 
-    fn other_ref(&self, moved: &Moved<'_>, without: &[&str]) -> Result<OtherRef, Trouble> {
+    fn other_ref(&self, moved: &Moved<'_>, without: &[&str]) -> Result<OtherRef, GitError> {
         let tips: Vec<&str> = moved.to.into_iter().collect();
         let tips = &tips;
         let (commits, commits_more) = Range { tips, without }.shown(&self.repo, OTHER_COMMITS)?;
@@ -274,21 +274,25 @@ impl Found<'_> {
         })
     }
 
-    /// The commits of `range` that are the agent's: all of them, unless it was
-    /// noted which are.
-    fn attributed(&self, range: &Range<'_>) -> Result<Vec<String>, Trouble> {
-        let most = if self.noted.is_some() { NOTED } else { COMMITS };
+    /// The commits of `range` that are the agent's: all of them, unless its
+    /// commits are listed.
+    fn attributed(&self, range: &Range<'_>) -> Result<Vec<String>, GitError> {
+        let most = if self.agent_commits.is_some() {
+            ATTRIBUTED
+        } else {
+            COMMITS
+        };
         let made = range.commits(&self.repo, most)?;
         let ids = made.iter().map(|(id, _)| id);
-        let own = ids.filter(|id| self.noted.is_none_or(|noted| noted.has(id)));
+        let own = ids.filter(|id| self.agent_commits.is_none_or(|known| known.has(id)));
         Ok(own.take(COMMITS).map(|id| text::short(id)).collect())
     }
 
-    /// What changed, committed first, and what was there before.
+    /// Changed files, committed ones first, and files that were dirty before.
     fn files(&self, end: &mut End) {
         let mut files = self.committed(end);
         let prints = self.began.seen.as_ref().map(Start::prints);
-        let now = end.keep(dirty::prints(&self.repo, &self.status));
+        let now = end.keep(dirty::fingerprints(&self.repo, &self.status));
         let entries = &self.status.entries;
         end.uncommitted_changes = Some(entries.len() as u64);
         let mut before = 0;

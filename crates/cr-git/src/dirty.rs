@@ -1,8 +1,8 @@
-//! Files that were not clean before the run: which of them it left alone.
+//! Files that were dirty before the run, and whether the run changed them.
 //!
-//! A file's print is made of what `lstat` and git's record of it say. The time
-//! of change of the inode is in it, which a program cannot set back, so a file
-//! that was written to and given its old time again is still seen.
+//! A file's fingerprint is a hash of its `lstat` and of git's record of it. It
+//! includes the inode's change time, which a program cannot set: a file that is
+//! written and then given its old modification time is still detected.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
@@ -13,43 +13,43 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::git::Trouble;
+use crate::git::GitError;
 use crate::repo::Repo;
 use crate::status::{Entry, Status};
 
-/// More directories than this are not named on git's command line.
+/// Most directories that are named on git's command line.
 const NAMED: usize = 200;
 
-/// More files than this in new directories are not told apart.
+/// Most files in new directories that get a fingerprint each.
 const INSIDE: usize = 10_000;
 
-/// A path, as a number.
+/// The hash of a path.
 pub(crate) type Id = u64;
 
-/// The state of a path, as a number.
-pub(crate) type Print = u64;
+/// The hash of a path's state.
+pub(crate) type Fingerprint = u64;
 
-/// What was not clean at some time: the print of each path.
-pub(crate) type Prints = HashMap<Id, Print>;
+/// The fingerprint of each dirty path.
+pub(crate) type Fingerprints = HashMap<Id, Fingerprint>;
 
-/// The number of `path`.
+/// The hash of `path`.
 pub(crate) fn id(path: &[u8]) -> Id {
     let mut hasher = DefaultHasher::new();
     path.hash(&mut hasher);
     hasher.finish()
 }
 
-/// The prints of a status.
+/// The fingerprints of a status.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     /// One for each entry, in its order.
-    pub(crate) entries: Vec<Print>,
+    pub(crate) entries: Vec<Fingerprint>,
     /// The files in new directories, unless there are too many.
-    pub(crate) inside: Vec<(Id, Print)>,
+    pub(crate) inside: Vec<(Id, Fingerprint)>,
 }
 
-/// The prints of everything in `status`.
-pub(crate) fn prints(repo: &Repo, status: &Status) -> Result<Found, Trouble> {
+/// The fingerprints of everything in `status`.
+pub(crate) fn fingerprints(repo: &Repo, status: &Status) -> Result<Found, GitError> {
     let (mut dirs, inside) = directories(repo, &status.entries)?;
     let print = |entry: &Entry| {
         let mut hasher = begin(&entry.letters, &entry.detail);
@@ -78,7 +78,7 @@ type Directories<'a> = BTreeMap<&'a [u8], DefaultHasher>;
 fn directories<'a>(
     repo: &Repo,
     entries: &'a [Entry],
-) -> Result<(Directories<'a>, Vec<(Id, Print)>), Trouble> {
+) -> Result<(Directories<'a>, Vec<(Id, Fingerprint)>), GitError> {
     let mut inside = Vec::new();
     let mut found: Directories<'_> = entries
         .iter()
@@ -128,7 +128,7 @@ fn look(top: &Path, path: &[u8], hasher: &mut DefaultHasher) {
         return stamp(&meta, hasher);
     }
     // A directory's times and size change with anything below it, ignored
-    // files included. A repository in it, a submodule say, is told by these.
+    // files included. A repository in it (a submodule) is recognised by these.
     meta.ino().hash(hasher);
     let inner = repository(path.join(".git"));
     for name in ["HEAD", "index", "logs/HEAD"] {

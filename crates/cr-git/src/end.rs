@@ -1,4 +1,4 @@
-//! `cr-git end`: the stream as it is, and one line more before its end.
+//! `cr-git end`: passes the stream on and adds one line before its end.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::PathBuf;
@@ -6,29 +6,29 @@ use std::time::Duration;
 
 use cr_io::{Exit, Line, Lines, Out};
 
-use crate::compare::{Asked, Began, compare};
-use crate::noted::Noted;
+use crate::agent_commits::AgentCommits;
+use crate::compare::{Comparison, RunStart, compare};
 use crate::ours::{Finds, Ours};
 use crate::record;
 
-/// What `end` was told on its command line.
+/// The options of `end`.
 #[derive(Debug)]
-pub(crate) struct Told {
-    /// The start to use when the stream has none.
-    pub(crate) began: Began,
-    /// Where the repository is then.
+pub(crate) struct EndOptions {
+    /// The start to use if the stream has no start line.
+    pub(crate) began: RunStart,
+    /// The repository's directory in that case.
     pub(crate) cwd: PathBuf,
-    /// Which commits are the agent's; unset, all of them.
-    pub(crate) noted: Option<Noted>,
+    /// The agent's commits; unset, every commit is the agent's.
+    pub(crate) agent_commits: Option<AgentCommits>,
     pub(crate) run_id: Option<String>,
     pub(crate) run_dir: Option<PathBuf>,
     pub(crate) limit: Duration,
 }
 
-/// Passes `input` on to `out` and adds the line of the end: before each
-/// `cr/exit`, and at the end of a stream that has none.
+/// Passes `input` on to `out` and adds the `cr/git` end line: before each
+/// `cr/exit`, or at the end of a stream that has none.
 pub(crate) fn pass(
-    told: Told,
+    options: EndOptions,
     input: impl Read,
     out: impl Write,
     notes: impl Write,
@@ -37,7 +37,7 @@ pub(crate) fn pass(
         lines: Lines::new(input),
         out: Out::new(out),
         finds: Finds::new(),
-        run: Current::new(told, notes),
+        run: Current::new(options, notes),
     };
     while stream.step()? {
         if stream.lines.is_drained() {
@@ -56,7 +56,7 @@ struct Stream<R, W, N> {
 }
 
 impl<R: Read, W: Write, N: Write> Stream<R, W, N> {
-    /// Passes one line on; says whether there may be another.
+    /// Passes one line on. Returns whether there may be another.
     fn step(&mut self) -> anyhow::Result<bool> {
         let next = self.lines.next().map_err(left)?;
         let (line, torn) = match next {
@@ -73,13 +73,13 @@ impl<R: Read, W: Write, N: Write> Stream<R, W, N> {
                 return Ok(false);
             }
         };
-        if let Some(noted) = &mut self.run.told.noted {
-            noted.look(line);
+        if let Some(commits) = &mut self.run.options.agent_commits {
+            commits.read_line(line);
         }
         let ours = self.finds.read(line);
         self.run.sees(ours, &mut self.out)?;
         if torn {
-            // The last of the stream, and it stays the last.
+            // A torn line must stay the last line of the stream.
             self.run.finish(&mut self.out)?;
             self.out.part(line)?;
         } else {
@@ -99,8 +99,8 @@ impl<R: Read, W: Write, N: Write> Stream<R, W, N> {
         };
         let ended = lines.pass(piece).map_err(left)?;
         written?;
-        // Torn or not, ours begins on a line of its own. The pieces are gone
-        // already, so a torn one cannot stay the last.
+        // Our line must begin on a line of its own. The pieces are written
+        // already, so a torn line cannot stay the last one.
         if ended || self.run.open {
             self.out.part(b"\n")?;
         }
@@ -111,7 +111,7 @@ impl<R: Read, W: Write, N: Write> Stream<R, W, N> {
     }
 }
 
-/// A read error; that the reader of our output left is one.
+/// A read error. The live input reports a closed standard output as one.
 fn left(err: io::Error) -> anyhow::Error {
     let exit = match err.kind() {
         ErrorKind::BrokenPipe => Exit::Gone,
@@ -122,20 +122,20 @@ fn left(err: io::Error) -> anyhow::Error {
         .context(exit)
 }
 
-/// The run that the stream is of.
+/// The state of the run that the stream belongs to.
 struct Current<N> {
-    told: Told,
-    began: Option<Began>,
+    options: EndOptions,
+    began: Option<RunStart>,
     run_id: Option<String>,
-    /// Whether its end is still to be written.
+    /// Whether its end line is still to be written.
     open: bool,
     notes: N,
 }
 
 impl<N: Write> Current<N> {
-    fn new(told: Told, notes: N) -> Self {
+    fn new(options: EndOptions, notes: N) -> Self {
         Self {
-            told,
+            options,
             began: None,
             run_id: None,
             open: true,
@@ -143,17 +143,17 @@ impl<N: Write> Current<N> {
         }
     }
 
-    /// Notes one of our own lines before it is passed on.
+    /// Records one of our own lines before it is passed on.
     fn sees(&mut self, ours: Option<Ours>, out: &mut Out<impl Write>) -> anyhow::Result<()> {
         match ours {
-            // Another run in the same stream, or the first; a second start in
-            // the middle of a run is not believed.
+            // The first run, or a further one in the same stream. A second start
+            // line in the middle of a run is ignored.
             Some(Ours::Start(start, run_id)) if self.began.is_none() || !self.open => {
-                self.began = Some(Began::seen(*start));
+                self.began = Some(RunStart::seen(*start));
                 self.run_id = run_id;
                 self.open = true;
             }
-            // The supervisor owns the run's directory, so its name is the run's.
+            // The supervisor owns the run's directory, so its id is the run's id.
             Some(Ours::Run(Some(run_id))) => self.run_id = Some(run_id),
             Some(Ours::Exit) => self.finish(out)?,
             _ => {}
@@ -161,33 +161,33 @@ impl<N: Write> Current<N> {
         Ok(())
     }
 
-    /// Writes the line of the end, once.
+    /// Writes the end line, once.
     fn finish(&mut self, out: &mut Out<impl Write>) -> anyhow::Result<()> {
         if !self.open {
             return Ok(());
         }
         self.open = false;
-        // git may take its time; what came before it does not wait.
+        // git may be slow; earlier lines must not wait for it.
         out.flush()?;
-        let began = self.began.as_ref().unwrap_or(&self.told.began);
+        let began = self.began.as_ref().unwrap_or(&self.options.began);
         let cwd = match &began.seen {
             Some(start) => start.cwd(),
-            None => self.told.cwd.clone(),
+            None => self.options.cwd.clone(),
         };
-        if let Some(noted) = &mut self.told.noted {
-            noted.read();
+        if let Some(commits) = &mut self.options.agent_commits {
+            commits.read_file();
         }
-        let end = compare(&Asked {
+        let end = compare(&Comparison {
             cwd: &cwd,
-            began: self.began.as_ref().unwrap_or(&self.told.began),
-            noted: self.told.noted.as_ref(),
-            limit: self.told.limit,
+            began: self.began.as_ref().unwrap_or(&self.options.began),
+            agent_commits: self.options.agent_commits.as_ref(),
+            limit: self.options.limit,
         });
-        let run_id = self.run_id.as_deref().or(self.told.run_id.as_deref());
+        let run_id = self.run_id.as_deref().or(self.options.run_id.as_deref());
         let line = record::line("end", run_id, &end);
         out.line(&line)?;
-        if let Some(dir) = &self.told.run_dir {
-            crate::leave(dir, &line, &mut self.notes);
+        if let Some(dir) = &self.options.run_dir {
+            crate::write_git_json(dir, &line, &mut self.notes);
         }
         Ok(())
     }

@@ -3,8 +3,8 @@
 use std::io::{self, Read};
 use std::time::Duration;
 
-use super::{Told, pass};
-use crate::compare::{Base, Began};
+use super::{EndOptions, pass};
+use crate::compare::{Base, RunStart};
 
 /// Hands out the bytes in pieces of any size.
 struct Pieces<'a> {
@@ -70,19 +70,19 @@ impl Chance {
 
 /// What `end` makes of `input`, with no repository to ask about.
 fn passed(input: impl Read) -> Vec<u8> {
-    let told = Told {
-        began: Began {
+    let options = EndOptions {
+        began: RunStart {
             base: Base::Unknown,
             seen: None,
         },
         cwd: "/nonexistent/directory".into(),
-        noted: None,
+        agent_commits: None,
         run_id: None,
         run_dir: None,
         limit: Duration::MAX,
     };
     let mut out = Vec::new();
-    pass(told, input, &mut out, io::sink()).expect("passed");
+    pass(options, input, &mut out, io::sink()).expect("passed");
     out
 }
 

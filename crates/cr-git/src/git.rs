@@ -84,14 +84,14 @@ const ENVIRONMENT: &[(&str, &str)] = &[
 
 /// Why a question to git has no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Trouble {
+pub(crate) enum GitError {
     /// There is no repository here.
     NoRepository,
     /// Anything else, in words.
     Other(String),
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for GitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoRepository => f.write_str("not a git repository"),
@@ -100,7 +100,7 @@ impl fmt::Display for Trouble {
     }
 }
 
-impl std::error::Error for Trouble {}
+impl std::error::Error for GitError {}
 
 /// git, in one directory, with everything that could run code turned off.
 #[derive(Clone, Debug)]
@@ -120,7 +120,7 @@ pub(crate) struct Answer {
 impl Git {
     /// git in `dir`; a call that takes longer than `limit` is given up. Before
     /// it may look at files, it has to know the [filters](Self::filters).
-    pub(crate) fn at(dir: &Path, limit: Duration) -> Result<Self, Trouble> {
+    pub(crate) fn at(dir: &Path, limit: Duration) -> Result<Self, GitError> {
         let git = Self {
             dir: dir.to_owned(),
             limit,
@@ -128,13 +128,13 @@ impl Git {
         };
         if !dir.is_dir() {
             let text = format!("{}: no such directory", dir.display());
-            return Err(Trouble::Other(text));
+            return Err(GitError::Other(text));
         }
         Ok(git)
     }
 
     /// The filters that the configuration names.
-    pub(crate) fn filters(&self) -> Result<BTreeSet<OsString>, Trouble> {
+    pub(crate) fn filters(&self) -> Result<BTreeSet<OsString>, GitError> {
         let names = ["config", "-z", "--name-only", "--get-regexp", r"^filter\."];
         let found = self.answer(&names, b"")?;
         let names = found.text.split(|&b| b == 0);
@@ -161,8 +161,8 @@ impl Git {
         self.limit
     }
 
-    /// What git writes when asked `args`, which must succeed.
-    pub(crate) fn ask<S: AsRef<OsStr>>(&self, args: &[S]) -> Result<Vec<u8>, Trouble> {
+    /// What git prints for `args`, which must succeed.
+    pub(crate) fn ask<S: AsRef<OsStr>>(&self, args: &[S]) -> Result<Vec<u8>, GitError> {
         self.ask_with(args, b"")
     }
 
@@ -171,28 +171,28 @@ impl Git {
         &self,
         args: &[S],
         input: &[u8],
-    ) -> Result<Vec<u8>, Trouble> {
+    ) -> Result<Vec<u8>, GitError> {
         let answer = self.answer(args, input)?;
         if answer.yes {
             return Ok(answer.text);
         }
         if answer.complaint.contains("not a git repository") {
-            return Err(Trouble::NoRepository);
+            return Err(GitError::NoRepository);
         }
         let name = args.first().map(AsRef::as_ref).unwrap_or_default();
         let text = format!("git {}: {}", name.display(), answer.complaint);
-        Err(Trouble::Other(text))
+        Err(GitError::Other(text))
     }
 
-    /// What git writes and how it ends when asked `args`.
+    /// What git prints for `args`, and how it ends.
     pub(crate) fn answer<S: AsRef<OsStr>>(
         &self,
         args: &[S],
         input: &[u8],
-    ) -> Result<Answer, Trouble> {
+    ) -> Result<Answer, GitError> {
         let child = self.command(args).spawn().map_err(|err| {
             let missing = err.kind() == io::ErrorKind::NotFound;
-            Trouble::Other(if missing {
+            GitError::Other(if missing {
                 "git: not found".to_owned()
             } else {
                 format!("git: {err}")
@@ -256,7 +256,7 @@ impl Git {
 }
 
 /// Feeds and drains `child` until it ends, or kills it after `limit`.
-fn collect(mut child: Child, input: &[u8], limit: Duration) -> Result<Answer, Trouble> {
+fn collect(mut child: Child, input: &[u8], limit: Duration) -> Result<Answer, GitError> {
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let input = input.to_vec();
     thread::spawn(move || {
@@ -269,15 +269,15 @@ fn collect(mut child: Child, input: &[u8], limit: Duration) -> Result<Answer, Tr
         .recv_timeout(limit)
         .and_then(|text| Ok((text, complaint.recv_timeout(limit)?)));
     let Ok((text, complaint)) = read else {
-        return Err(Trouble::Other(stop(child, limit)));
+        return Err(GitError::Other(stop(child, limit)));
     };
     if text.len() as u64 > MOST {
         stop(child, limit);
-        return Err(Trouble::Other(format!("git wrote more than {MOST} bytes")));
+        return Err(GitError::Other(format!("git wrote more than {MOST} bytes")));
     }
     let status = child
         .wait()
-        .map_err(|err| Trouble::Other(format!("git: {err}")))?;
+        .map_err(|err| GitError::Other(format!("git: {err}")))?;
     Ok(Answer {
         yes: status.success(),
         text,

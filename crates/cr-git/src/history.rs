@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::git::Trouble;
+use crate::git::GitError;
 use crate::record::File;
 use crate::repo::Repo;
 use crate::status::{Status, Untracked};
@@ -15,7 +15,7 @@ const REFS: usize = 1000;
 pub(crate) type Refs = BTreeMap<String, String>;
 
 /// The refs of `repo`, and whether these are all.
-pub(crate) fn refs(repo: &Repo) -> Result<(Refs, bool), Trouble> {
+pub(crate) fn refs(repo: &Repo) -> Result<(Refs, bool), GitError> {
     let most = format!("--count={}", REFS + 1);
     let text = repo.git.ask(&[
         "for-each-ref",
@@ -37,7 +37,7 @@ pub(crate) fn refs(repo: &Repo) -> Result<(Refs, bool), Trouble> {
 }
 
 /// What is not clean, and where every ref points: two questions at one time.
-pub(crate) fn state(repo: &Repo) -> (Result<Status, Trouble>, Result<(Refs, bool), Trouble>) {
+pub(crate) fn state(repo: &Repo) -> (Result<Status, GitError>, Result<(Refs, bool), GitError>) {
     std::thread::scope(|scope| {
         let refs = scope.spawn(|| refs(repo));
         let status = Status::read(repo, Untracked::Directories);
@@ -61,7 +61,7 @@ impl Range<'_> {
     }
 
     /// How many commits there are.
-    pub(crate) fn count(&self, repo: &Repo) -> Result<u64, Trouble> {
+    pub(crate) fn count(&self, repo: &Repo) -> Result<u64, GitError> {
         if self.tips.is_empty() {
             return Ok(0);
         }
@@ -70,7 +70,7 @@ impl Range<'_> {
         let text = String::from_utf8_lossy(&text);
         let text = text.trim();
         text.parse()
-            .map_err(|_| Trouble::Other(format!("git rev-list: no number: {text:?}")))
+            .map_err(|_| GitError::Other(format!("git rev-list: no number: {text:?}")))
     }
 
     /// The first `most` commits, newest first: id and subject.
@@ -78,7 +78,7 @@ impl Range<'_> {
         &self,
         repo: &Repo,
         most: usize,
-    ) -> Result<Vec<(String, String)>, Trouble> {
+    ) -> Result<Vec<(String, String)>, GitError> {
         // Nothing to ask git, which takes as long to start as to answer.
         if self.tips.iter().all(|tip| self.without.contains(tip)) {
             return Ok(Vec::new());
@@ -106,7 +106,7 @@ impl Range<'_> {
     }
 
     /// The commits as they are shown, and how many more there are.
-    pub(crate) fn shown(&self, repo: &Repo, most: usize) -> Result<(Vec<String>, u64), Trouble> {
+    pub(crate) fn shown(&self, repo: &Repo, most: usize) -> Result<(Vec<String>, u64), GitError> {
         let commits = self.commits(repo, most)?;
         let more = if commits.len() < most {
             0
@@ -128,7 +128,7 @@ pub(crate) struct Difference {
 
 impl Difference {
     /// Compares two commits or trees; a renamed file is one change.
-    pub(crate) fn between(repo: &Repo, from: &str, to: &str) -> Result<Self, Trouble> {
+    pub(crate) fn between(repo: &Repo, from: &str, to: &str) -> Result<Self, GitError> {
         if from == to {
             return Ok(Self::default());
         }

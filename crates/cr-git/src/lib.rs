@@ -1,8 +1,10 @@
-//! What a run does to a repository: its state before, the difference after, and
-//! a lock for those who commit side by side.
+//! What a run changes in a git repository: its state before the run, the
+//! difference after it, and a lock for concurrent committers.
 //!
-//! Only the real git is asked, and nothing that the repository names is run.
+//! All facts come from the real git. No program that the repository configures
+//! is ever run.
 
+mod agent_commits;
 mod args;
 mod compare;
 mod dirty;
@@ -11,7 +13,6 @@ mod git;
 mod glob;
 mod history;
 mod lock;
-mod noted;
 mod ours;
 mod record;
 mod repo;
@@ -32,11 +33,11 @@ use cr_rundir::{RunDir, RunId};
 
 pub use args::Args;
 use args::{Command, EndArgs, LockArgs, ScopeArgs, StartArgs};
-use compare::{Base, Began};
+use compare::{Base, RunStart};
 use glob::Glob;
 use repo::Repo;
 
-/// Does what `args` ask; lines go to `out`, sentences for a person to `notes`.
+/// Runs the subcommand of `args`; lines go to `out`, messages to `notes`.
 pub fn run(args: &Args, out: impl Write, notes: impl Write) -> anyhow::Result<Exit> {
     match &args.command {
         Command::Start(args) => start(args, out, notes),
@@ -49,13 +50,16 @@ pub fn run(args: &Args, out: impl Write, notes: impl Write) -> anyhow::Result<Ex
 fn start(args: &StartArgs, out: impl Write, mut notes: impl Write) -> anyhow::Result<Exit> {
     let given = RunId::given().context("CR_RUN_ID").context(Exit::Config)?;
     let run_id = given.unwrap_or_default();
-    let start = start::look(&directory(args.place.cwd.as_deref()), args.place.limit());
+    let start = start::observe(
+        &directory(args.location.cwd.as_deref()),
+        args.location.limit(),
+    );
     let line = record::line("start", Some(&run_id.to_string()), &start);
     let mut out = Out::new(out);
     out.line(&line)?;
     out.flush()?;
-    if let Some(dir) = &args.place.run_dir {
-        leave(dir, &line, &mut notes);
+    if let Some(dir) = &args.location.run_dir {
+        write_git_json(dir, &line, &mut notes);
     }
     Ok(Exit::Ok)
 }
@@ -65,30 +69,30 @@ fn end(args: &EndArgs, out: impl Write, notes: impl Write) -> anyhow::Result<Exi
     signal_hook::flag::register(signal_hook::consts::SIGINT, std::sync::Arc::default())
         .context("signals")
         .context(Exit::Tool)?;
-    let cwd = directory(args.place.cwd.as_deref());
-    let mut began = Began {
+    let cwd = directory(args.location.cwd.as_deref());
+    let mut began = RunStart {
         base: Base::Unknown,
         seen: None,
     };
     if let Some(sha) = &args.start_sha {
-        let commit = Repo::open(&cwd, args.place.limit()).and_then(|repo| repo.commit(sha));
+        let commit = Repo::open(&cwd, args.location.limit()).and_then(|repo| repo.commit(sha));
         began.base = commit.map_or(Base::Unknown, Base::Commit);
     }
     if let Some(file) = &args.start {
-        let start = scope::start_in(&Input::File(file.clone()))?;
-        began = start.map_or(began, Began::seen);
+        let start = scope::read_start(&Input::File(file.clone()))?;
+        began = start.map_or(began, RunStart::seen);
     }
     // A wrong CR_RUN_ID is refused where a run begins; it ends in any case.
     let run_id = RunId::given().ok().flatten().map(|id| id.to_string());
-    let told = end::Told {
+    let options = end::EndOptions {
         began,
         cwd,
-        noted: args.noted.clone().map(noted::Noted::new),
+        agent_commits: args.noted.clone().map(agent_commits::AgentCommits::new),
         run_id,
-        run_dir: args.place.run_dir.clone(),
-        limit: args.place.limit(),
+        run_dir: args.location.run_dir.clone(),
+        limit: args.location.limit(),
     };
-    end::pass(told, Input::Stdin.open()?, out, notes)
+    end::pass(options, Input::Stdin.open()?, out, notes)
 }
 
 fn scope(args: &ScopeArgs, out: impl Write) -> anyhow::Result<Exit> {
@@ -96,7 +100,7 @@ fn scope(args: &ScopeArgs, out: impl Write) -> anyhow::Result<Exit> {
     let limit = args::limit(args.git_timeout);
     let began = if let Some(base) = &args.base {
         let commit = scope::repository(&cwd, limit)?.commit(base);
-        Began {
+        RunStart {
             base: Base::Commit(commit.context(Exit::Usage)?),
             seen: None,
         }
@@ -105,9 +109,9 @@ fn scope(args: &ScopeArgs, out: impl Write) -> anyhow::Result<Exit> {
             Some(file) if file.as_os_str() != "-" => Input::File(file.clone()),
             _ => Input::Stdin,
         };
-        let start = scope::start_in(&input)?;
+        let start = scope::read_start(&input)?;
         let start = start.ok_or_else(|| anyhow!("no cr/git start line; --base names a commit"));
-        Began::seen(start.context(Exit::Data)?)
+        RunStart::seen(start.context(Exit::Data)?)
     };
     if let (Some(seen), None) = (&began.seen, &args.cwd) {
         cwd = seen.cwd();
@@ -130,7 +134,7 @@ fn lock(args: &LockArgs, mut notes: impl Write) -> anyhow::Result<Exit> {
         let holder = found
             .holder
             .map_or("none".to_owned(), |pid| format!("process {pid}"));
-        // A note that nobody can read is no reason to stop.
+        // A closed standard error is no reason to stop.
         let _ = writeln!(
             notes,
             "cr-git: {}: {} s old, holder: {holder}{}",
@@ -144,15 +148,15 @@ fn lock(args: &LockArgs, mut notes: impl Write) -> anyhow::Result<Exit> {
     exit
 }
 
-/// `given`, else where we are.
+/// `given`, else the current directory.
 fn directory(given: Option<&Path>) -> PathBuf {
     let here = env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
     given.map_or(here.clone(), |dir| here.join(dir))
 }
 
-/// Leaves `line` as `git.json` in the run's directory. State that cannot be
-/// written never stops a run.
-fn leave(dir: &Path, line: &[u8], notes: &mut impl Write) {
+/// Writes `line` as `git.json` into the run's directory. A failure is reported
+/// and never stops a run.
+fn write_git_json(dir: &Path, line: &[u8], notes: &mut impl Write) {
     let text = [line, b"\n"].concat();
     let written = RunDir::at(dir).and_then(|dir| dir.write("git.json", &text));
     if let Err(err) = written {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::dirty::{Id, Print, Prints};
+use crate::dirty::{Fingerprint, Fingerprints, Id};
 use crate::text::{self, Name};
 
 /// A `cr/git` line.
@@ -82,7 +82,7 @@ pub(crate) struct Dirty {
 }
 
 impl Dirty {
-    pub(crate) fn new(path: &[u8], status: &str, (id, print): (Id, Print)) -> Self {
+    pub(crate) fn new(path: &[u8], status: &str, (id, print): (Id, Fingerprint)) -> Self {
         Self {
             name: Name::of(path),
             status: status.to_owned(),
@@ -113,14 +113,15 @@ impl Start {
     }
 
     /// Puts `prints` into the form for many: sixteen bytes each.
-    pub(crate) fn pack(prints: &[(Id, Print)]) -> Option<String> {
-        let number = |&(id, print): &(Id, Print)| [id.to_be_bytes(), print.to_be_bytes()].concat();
+    pub(crate) fn pack(prints: &[(Id, Fingerprint)]) -> Option<String> {
+        let number =
+            |&(id, print): &(Id, Fingerprint)| [id.to_be_bytes(), print.to_be_bytes()].concat();
         let bytes: Vec<u8> = prints.iter().flat_map(number).collect();
         (!bytes.is_empty()).then(|| text::base64(&bytes))
     }
 
     /// The print of everything that was not clean.
-    pub(crate) fn prints(&self) -> Prints {
+    pub(crate) fn prints(&self) -> Fingerprints {
         let number = |hex: &str| u64::from_str_radix(hex, 16).ok();
         let named = self
             .dirty

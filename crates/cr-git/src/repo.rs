@@ -1,12 +1,11 @@
-//! A repository as it is found: where it is, what it points to, what is in the
-//! way.
+//! A repository: its directories, its commits, and operations in progress.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::git::{Git, Trouble};
+use crate::git::{Git, GitError};
 
 /// A repository with a work tree.
 #[derive(Clone, Debug)]
@@ -23,7 +22,7 @@ pub(crate) struct Repo {
     pub(crate) format: String,
 }
 
-/// The operations that git leaves half done, and the file that tells.
+/// Operations that git can leave unfinished, and the file that shows it.
 const UNDER_WAY: &[(&str, &str)] = &[
     ("rebase-merge", "rebase"),
     ("rebase-apply", "rebase"),
@@ -35,19 +34,19 @@ const UNDER_WAY: &[(&str, &str)] = &[
 
 impl Repo {
     /// The repository that `dir` is in.
-    pub(crate) fn open(dir: &Path, limit: Duration) -> Result<Self, Trouble> {
+    pub(crate) fn open(dir: &Path, limit: Duration) -> Result<Self, GitError> {
         let git = Git::at(dir, limit)?;
-        let asked = [
+        let comparison = [
             "--show-toplevel",
             "--absolute-git-dir",
             "--git-common-dir",
             "--is-shallow-repository",
             "--show-object-format",
         ];
-        // Neither question looks at a file of the work tree; both at one time.
+        // Neither call reads the work tree, so both run at the same time.
         let (filters, answer) = std::thread::scope(|scope| {
             let filters = scope.spawn(|| git.filters());
-            let answer = git.ask(&[&["rev-parse"], &asked[..]].concat());
+            let answer = git.ask(&[&["rev-parse"], &comparison[..]].concat());
             (filters.join().expect("it does not panic"), answer)
         });
         let (filters, answer) = (filters?, answer?);
@@ -55,12 +54,12 @@ impl Repo {
             .split(|&b| b == b'\n')
             .map(<[u8]>::to_vec)
             .collect();
-        if lines.len() != asked.len() {
-            // A newline in a path: one question at a time.
-            lines = asked
+        if lines.len() != comparison.len() {
+            // A path contains a newline: ask for one path at a time.
+            lines = comparison
                 .iter()
                 .map(|what| Ok(line_of(&git.ask(&["rev-parse", what])?).to_vec()))
-                .collect::<Result<_, Trouble>>()?;
+                .collect::<Result<_, GitError>>()?;
         }
         let path = |i: usize| dir.join(Path::new(std::ffi::OsStr::from_bytes(&lines[i])));
         let top = path(0);
@@ -80,14 +79,14 @@ impl Repo {
         fs::canonicalize(&self.own).is_ok_and(|own| own != self.shared)
     }
 
-    /// The operation that is half done, say a rebase.
-    pub(crate) fn under_way(&self) -> Option<&'static str> {
+    /// The unfinished operation, for example a rebase.
+    pub(crate) fn operation_in_progress(&self) -> Option<&'static str> {
         let there = |name: &str| self.own.join(name).symlink_metadata().is_ok();
         let found = UNDER_WAY.iter().find(|(file, _)| there(file));
         found.map(|&(_, operation)| operation)
     }
 
-    /// The tree with nothing in it.
+    /// The empty tree.
     pub(crate) fn empty_tree(&self) -> &'static str {
         if self.format == "sha256" {
             "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
@@ -97,12 +96,12 @@ impl Repo {
     }
 
     /// The full id of the commit that `name` stands for.
-    pub(crate) fn commit(&self, name: &str) -> Result<String, Trouble> {
+    pub(crate) fn commit(&self, name: &str) -> Result<String, GitError> {
         let commit = format!("{name}^{{commit}}");
         let args = ["rev-parse", "--verify", "--quiet", "--end-of-options"];
         let answer = self.git.answer(&[&args[..], &[&commit]].concat(), b"")?;
         if !answer.yes {
-            return Err(Trouble::Other(format!("{name}: no such commit")));
+            return Err(GitError::Other(format!("{name}: no such commit")));
         }
         let text = String::from_utf8_lossy(&answer.text);
         // With `--end-of-options` some versions print that word too.
@@ -111,7 +110,7 @@ impl Repo {
     }
 
     /// Whether `one` is `other` or comes before it.
-    pub(crate) fn precedes(&self, one: &str, other: &str) -> Result<bool, Trouble> {
+    pub(crate) fn is_ancestor(&self, one: &str, other: &str) -> Result<bool, GitError> {
         let args = ["merge-base", "--is-ancestor", one, other];
         Ok(self.git.answer(&args, b"")?.yes)
     }

@@ -9,9 +9,9 @@ use std::time::Duration;
 use anyhow::Context;
 use cr_io::{Exit, Input, Line, Lines, Out, sanitize};
 
-use crate::compare::{Base, Began};
+use crate::compare::{Base, RunStart};
 use crate::dirty;
-use crate::git::Trouble;
+use crate::git::GitError;
 use crate::glob::Glob;
 use crate::history;
 use crate::ours::{Finds, Ours};
@@ -25,7 +25,7 @@ const OUTSIDE: Exit = Exit::Code(5);
 /// Writes the paths outside `globs`, one a line.
 pub(crate) fn check(
     repo: &Repo,
-    began: &Began,
+    began: &RunStart,
     globs: &[Glob],
     out: impl Write,
 ) -> anyhow::Result<Exit> {
@@ -43,7 +43,7 @@ pub(crate) fn check(
 }
 
 /// The start of the run that `input` is of.
-pub(crate) fn start_in(input: &Input) -> anyhow::Result<Option<Start>> {
+pub(crate) fn read_start(input: &Input) -> anyhow::Result<Option<Start>> {
     let mut lines = Lines::new(input.open()?);
     let finds = Finds::new();
     loop {
@@ -77,12 +77,12 @@ pub(crate) fn repository(cwd: &Path, limit: Duration) -> anyhow::Result<Repo> {
 
 /// Every path that a commit of the run or the work tree changes. All commits
 /// and not their sum: what one adds and the next removes was still outside.
-fn touched(repo: &Repo, began: &Began) -> Result<BTreeSet<Vec<u8>>, Trouble> {
+fn touched(repo: &Repo, began: &RunStart) -> Result<BTreeSet<Vec<u8>>, GitError> {
     began.is_of(repo)?;
     let mut paths = BTreeSet::new();
     let status = Status::read(repo, Untracked::Files)?;
     let prints = began.seen.as_ref().map(Start::prints).unwrap_or_default();
-    let now = dirty::prints(repo, &status)?;
+    let now = dirty::fingerprints(repo, &status)?;
     for (entry, print) in status.entries.iter().zip(now.entries) {
         if prints.get(&dirty::id(&entry.path)) != Some(&print) {
             paths.insert(entry.path.clone());
@@ -96,10 +96,10 @@ fn touched(repo: &Repo, began: &Began) -> Result<BTreeSet<Vec<u8>>, Trouble> {
 /// Adds the paths of every commit that the start did not have.
 fn committed(
     repo: &Repo,
-    began: &Began,
+    began: &RunStart,
     status: &Status,
     paths: &mut BTreeSet<Vec<u8>>,
-) -> Result<(), Trouble> {
+) -> Result<(), GitError> {
     let head = status.head.as_deref();
     let start = match &began.base {
         Base::Commit(id) => Some(&**id),
@@ -112,11 +112,11 @@ fn committed(
     let commits = new_commits(repo, began, head)?;
     let mut compared = String::new();
     match (start, head) {
-        (Some(start), Some(head)) if !repo.precedes(start, head)? => {
+        (Some(start), Some(head)) if !repo.is_ancestor(start, head)? => {
             for commit in commits.lines() {
                 compared.push_str(&replacing(repo, commit, start)?);
             }
-            if repo.precedes(head, start)? {
+            if repo.is_ancestor(head, start)? {
                 // Gone back: no commit says so.
                 let _ = writeln!(compared, "{head} {start}");
             }
@@ -151,7 +151,7 @@ const NAMES: &[&str] = &[
 
 /// The commits that the start did not have, on HEAD and on every branch that
 /// moved: a line each, with the parents.
-fn new_commits(repo: &Repo, began: &Began, head: Option<&str>) -> Result<String, Trouble> {
+fn new_commits(repo: &Repo, began: &RunStart, head: Option<&str>) -> Result<String, GitError> {
     let mut range = String::new();
     range.extend(head.map(|id| format!("{id}\n")));
     if let Some(seen) = &began.seen {
@@ -181,11 +181,11 @@ fn new_commits(repo: &Repo, began: &Began, head: Option<&str>) -> Result<String,
 ///
 /// One that takes the place of the start, amended say, is compared with the
 /// start: what that had changed already is not the run's.
-fn replacing(repo: &Repo, commit: &str, start: &str) -> Result<String, Trouble> {
+fn replacing(repo: &Repo, commit: &str, start: &str) -> Result<String, GitError> {
     let mut ids = commit.split(' ');
     let id = ids.next().unwrap_or_default();
     match (ids.next(), ids.next()) {
-        (Some(parent), None) if repo.precedes(parent, start)? => Ok(format!("{id} {start}\n")),
+        (Some(parent), None) if repo.is_ancestor(parent, start)? => Ok(format!("{id} {start}\n")),
         _ => Ok(format!("{id}\n")),
     }
 }

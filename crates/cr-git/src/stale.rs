@@ -1,4 +1,4 @@
-//! A lock on the index that a killed git left behind.
+//! The index lock that a killed git leaves behind.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -19,7 +19,7 @@ pub(crate) fn index_lock(repo: &Repo) -> Option<IndexLock> {
     })
 }
 
-/// Removes the lock on the index of `repo` if nobody holds it; says whether it
+/// Removes the index lock of `repo` if no process holds it. Returns whether it
 /// did.
 pub(crate) fn break_lock(repo: &Repo) -> std::io::Result<bool> {
     let path = repo.own.join("index.lock");
@@ -27,7 +27,7 @@ pub(crate) fn break_lock(repo: &Repo) -> std::io::Result<bool> {
     let Ok(before) = file() else {
         return Ok(false);
     };
-    // The file that was looked at, and not one made since.
+    // Only the file that was checked, not a newer one.
     if holder(&path, &repo.top).is_some() || file().ok() != Some(before) {
         return Ok(false);
     }

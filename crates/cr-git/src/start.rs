@@ -1,10 +1,10 @@
-//! `cr-git start`: one line that says how the repository is before the run.
+//! `cr-git start`: one line with the state of the repository before the run.
 
 use std::path::Path;
 use std::time::Duration;
 
 use crate::dirty;
-use crate::git::Trouble;
+use crate::git::GitError;
 use crate::history;
 use crate::record::{Dirty, Start};
 use crate::repo::Repo;
@@ -15,18 +15,18 @@ use crate::text;
 /// Most entries that are named; the rest are numbers.
 const NAMED: usize = 1000;
 
-/// What there is at `cwd`. Never fails: no repository is an answer, and any
-/// other trouble is in `error`.
-pub(crate) fn look(cwd: &Path, limit: Duration) -> Start {
+/// The state of the repository at `cwd`. Never fails: a missing repository is a
+/// valid answer, and any other problem is in `error`.
+pub(crate) fn observe(cwd: &Path, limit: Duration) -> Start {
     let mut start = Start::at(cwd);
     match fill(&mut start, cwd, limit) {
-        Ok(()) | Err(Trouble::NoRepository) => {}
-        Err(trouble) => start.error = Some(text::shown(trouble.to_string().as_bytes())),
+        Ok(()) | Err(GitError::NoRepository) => {}
+        Err(error) => start.error = Some(text::shown(error.to_string().as_bytes())),
     }
     start
 }
 
-fn fill(start: &mut Start, cwd: &Path, limit: Duration) -> Result<(), Trouble> {
+fn fill(start: &mut Start, cwd: &Path, limit: Duration) -> Result<(), GitError> {
     let repo = Repo::open(cwd, limit)?;
     start.repository = true;
     start.toplevel = Some(repo.top.to_string_lossy().into_owned());
@@ -34,7 +34,7 @@ fn fill(start: &mut Start, cwd: &Path, limit: Duration) -> Result<(), Trouble> {
     start.object_format = Some(repo.format.clone());
     start.shallow = repo.shallow;
     start.linked_worktree = repo.is_linked();
-    start.in_progress = repo.under_way().map(str::to_owned);
+    start.in_progress = repo.operation_in_progress().map(str::to_owned);
     start.index_lock = stale::index_lock(&repo);
     let (status, refs) = history::state(&repo);
     let status = status?;
@@ -44,14 +44,14 @@ fn fill(start: &mut Start, cwd: &Path, limit: Duration) -> Result<(), Trouble> {
     start.refs = refs;
     start.refs_complete = complete;
     unclean(start, &repo, &status)?;
-    // Last: with an error before it, a missing commit is not an unborn one.
+    // Set last: after an error, a missing value must not look like an unborn HEAD.
     start.start_sha_full = status.head;
     Ok(())
 }
 
-/// Notes every entry that is not clean, with its print.
-fn unclean(start: &mut Start, repo: &Repo, status: &Status) -> Result<(), Trouble> {
-    let found = dirty::prints(repo, status)?;
+/// Adds every entry that is not clean, with its fingerprint.
+fn unclean(start: &mut Start, repo: &Repo, status: &Status) -> Result<(), GitError> {
+    let found = dirty::fingerprints(repo, status)?;
     let entries = status.entries.iter().zip(found.entries);
     let (mut named, mut rest) = (Vec::new(), found.inside);
     for (entry, print) in entries {

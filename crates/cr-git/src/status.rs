@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use crate::git::Trouble;
+use crate::git::GitError;
 use crate::repo::Repo;
 
 /// How deep submodules of submodules are looked into.
@@ -51,11 +51,11 @@ impl Entry {
 impl Status {
     /// Asks git, and each submodule by itself: git would do so with programs
     /// named in the submodule's own configuration.
-    pub(crate) fn read(repo: &Repo, untracked: Untracked) -> Result<Self, Trouble> {
+    pub(crate) fn read(repo: &Repo, untracked: Untracked) -> Result<Self, GitError> {
         Self::read_at(repo, untracked, 0)
     }
 
-    fn read_at(repo: &Repo, untracked: Untracked, depth: usize) -> Result<Self, Trouble> {
+    fn read_at(repo: &Repo, untracked: Untracked, depth: usize) -> Result<Self, GitError> {
         let text = repo.git.ask(&[
             "status",
             "--porcelain=v2",
@@ -134,7 +134,7 @@ impl Status {
 }
 
 /// Adds the submodules whose work tree is not clean.
-fn submodules(repo: &Repo, depth: usize, entries: &mut Vec<Entry>) -> Result<(), Trouble> {
+fn submodules(repo: &Repo, depth: usize, entries: &mut Vec<Entry>) -> Result<(), GitError> {
     let index = repo.git.ask(&["ls-files", "--stage", "-z"])?;
     for record in index.split(|&b| b == 0) {
         let Some(tab) = record.iter().position(|&b| b == b'\t') else {
@@ -149,7 +149,7 @@ fn submodules(repo: &Repo, depth: usize, entries: &mut Vec<Entry>) -> Result<(),
         if dir.join(".git").symlink_metadata().is_err() {
             continue;
         }
-        // A `.git` that leads nowhere is the submodule's trouble, not ours.
+        // A `.git` that points nowhere is a broken submodule, not an error here.
         let Ok(inner) = Repo::open(&dir, repo.git.limit()) else {
             continue;
         };
