@@ -4,6 +4,7 @@
 //! Nothing here is shipped. `scripts/man`, `scripts/completions` and
 //! `scripts/test` are how people call it.
 
+mod bounded;
 mod completions;
 mod files;
 mod licences;
@@ -13,8 +14,10 @@ mod sections;
 mod tidy;
 mod tools;
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Parser;
 use cr_io::Exit;
@@ -37,6 +40,20 @@ pub enum Task {
     },
     /// Check the rules no lint knows: sizes, leftovers, every tool documented
     Tidy,
+    /// Run a command with default signals and a deadline
+    ///
+    /// The command leads a session of its own, without a terminal, and starts
+    /// with no signal ignored. At the deadline, at a signal, and when it has
+    /// ended, every process that it has started is killed. A deadline that
+    /// passes is 124, and the tests that were running are named.
+    Bounded {
+        /// The deadline in seconds from now
+        #[arg(long)]
+        deadline: u64,
+        /// The command
+        #[arg(required = true, last = true)]
+        command: Vec<OsString>,
+    },
     /// Measure how long a line takes through each command
     ///
     /// Prints `MEDIAN COMMAND`, in microseconds. The commands take turns.
@@ -80,6 +97,9 @@ pub fn run(task: &Task, notes: &mut dyn Write) -> anyhow::Result<Exit> {
             notes,
         ),
         Task::Tidy => tidy::run(&root, notes),
+        Task::Bounded { deadline, command } => {
+            bounded::run(command, Duration::from_secs(*deadline), notes)
+        }
         Task::Latency {
             rounds,
             line,

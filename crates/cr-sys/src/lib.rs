@@ -30,6 +30,28 @@ pub fn in_own_session(command: &mut Command, last: Option<Signal>) {
     unsafe { command.pre_exec(prepare) };
 }
 
+/// Starts `command` with the default action for every signal, whatever this
+/// process ignores, and with none blocked.
+#[expect(unsafe_code, reason = "code between fork and exec")]
+pub fn with_default_signals(command: &mut Command) {
+    let prepare = || {
+        // SAFETY: plain system calls on values of their own; `sigset_t` is
+        // plain numbers, and the call before its use fills it in. The few
+        // signals that cannot be set are refused, which changes nothing.
+        unsafe {
+            for number in 1..=libc::SIGRTMAX() {
+                libc::signal(number, libc::SIG_DFL);
+            }
+            let mut none: libc::sigset_t = std::mem::zeroed();
+            libc::sigemptyset(&raw mut none);
+            libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
+        }
+        Ok(())
+    };
+    // SAFETY: what runs there neither allocates nor takes a lock.
+    unsafe { command.pre_exec(prepare) };
+}
+
 /// Has the kernel send SIGCONT to this process again and again, so that nobody
 /// can keep it stopped. SIGCONT must be handled: a timer whose signal is ignored
 /// may be put to rest.
