@@ -3,7 +3,7 @@
 //! Nothing else in the workspace may use it.
 
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::Duration;
@@ -100,6 +100,20 @@ pub fn keep_descriptors() -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Takes over the descriptor `number` that the process inherited, and keeps it
+/// from the programs that this process starts. Call it once for each number, at
+/// the start of the program.
+#[expect(unsafe_code, reason = "a descriptor that is known by its number")]
+pub fn inherited_descriptor(number: i32) -> io::Result<OwnedFd> {
+    if number <= 2 {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    // SAFETY: it is borrowed for one call, which fails if it is not open.
+    fcntl_setfd(unsafe { BorrowedFd::borrow_raw(number) }, FdFlags::CLOEXEC)?;
+    // SAFETY: it is open, and by this function's contract nobody else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
 /// Puts this process into a user namespace of its own, in which it may do what
