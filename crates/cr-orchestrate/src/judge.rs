@@ -1,57 +1,16 @@
 //! How an attempt ended, by the summary of its run and the agent's own word.
 
+use std::borrow::Cow;
+
 use anyhow::Context;
 use cr_rundir::RunDir;
+use cr_summary::Summary;
 use cr_verdict::Outcome;
 use jiff::Timestamp;
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::attempt::{End, Spec, read_json};
+use crate::attempt::{End, Spec};
 use crate::task::{Commit, Task};
-
-/// What matters here of a summary.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Summary {
-    outcome: String,
-    category: Option<String>,
-    reason: Option<String>,
-    limit: Option<Limit>,
-    why: String,
-    retry: Retry,
-    resume_argv: Option<Vec<String>>,
-    cost_usd: Option<f64>,
-    num_turns: Option<u64>,
-    errors: Vec<String>,
-    result: Option<String>,
-    structured_output: Option<Box<RawValue>>,
-    git: Option<Git>,
-    started_at: Option<Timestamp>,
-    ended_at: Option<Timestamp>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Retry {
-    action: String,
-    at: Option<Timestamp>,
-}
-
-/// The clock that ran out last.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Limit {
-    clock: String,
-    limit_ms: Option<u64>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Git {
-    commits: Option<Vec<String>>,
-}
 
 /// The agent's own word on its task, whatever else it wrote beside it.
 #[derive(Debug)]
@@ -97,24 +56,21 @@ fn words(value: Value) -> String {
 /// Reads the summary in `dir`.
 pub(crate) fn by_summary(dir: &RunDir, spec: &Spec) -> End {
     let path = dir.path().join("summary.json");
-    let read = read_json::<Summary>(&path).and_then(|summary| summary.context("no summary"));
+    let read = cr_summary::read(&path).and_then(|summary| summary.context("no summary"));
     let summary = match read {
         Ok(summary) => summary,
         Err(err) => return End::new(Outcome::Incomplete, &cr_io::message(&err)),
     };
-    let status = summary.status().filter(|_| spec.sprint);
-    let session = summary.resume_argv.and_then(|argv| argv.into_iter().nth(2));
-    let clock = summary.reason;
-    let limit = summary
-        .limit
-        .filter(|limit| clock.as_ref() == Some(&limit.clock));
+    let status = status_in(&summary).filter(|_| spec.sprint);
+    let limit_ms = summary.ended_by_clock().and_then(|limit| limit.limit_ms);
+    let session = summary.resumable_session().map(str::to_owned);
     let mut end = End {
-        category: summary.category,
-        action: summary.retry.action,
-        limit_ms: limit.and_then(|limit| limit.limit_ms),
-        clock,
+        category: summary.category.map(Cow::into_owned),
+        action: summary.retry.action.into_owned(),
+        limit_ms,
+        clock: summary.reason,
         error: error_of(&summary.why, &summary.errors),
-        outcome: summary.outcome,
+        outcome: summary.outcome.unwrap_or_default().into_owned(),
         why: summary.why,
         retry_at: summary.retry.at,
         session,
@@ -136,15 +92,13 @@ pub(crate) fn by_summary(dir: &RunDir, spec: &Spec) -> End {
     end
 }
 
-impl Summary {
-    /// The agent's word, which it was asked to end its answer with: JSON that
-    /// comes before is the work's.
-    fn status(&self) -> Option<Status> {
-        let structured = self.structured_output.as_deref();
-        structured
-            .and_then(|json| Status::parse(json.get()))
-            .or_else(|| cr_json::last_that(self.result.as_deref()?, Status::parse))
-    }
+/// The agent's word, which it was asked to end its answer with: JSON that
+/// comes before is the work's.
+fn status_in(summary: &Summary) -> Option<Status> {
+    let structured = summary.structured_output.as_deref();
+    structured
+        .and_then(|json| Status::parse(json.get()))
+        .or_else(|| cr_json::last_that(summary.result.as_deref()?, Status::parse))
 }
 
 fn error_of(why: &str, errors: &[String]) -> String {

@@ -64,16 +64,20 @@ fn summary(layout: &RunLayout, one: &TaskRecord) -> anyhow::Result<Value> {
     let read = read_json::<Map<String, Value>>(&path.join("summary.json"));
     let mut map = read.unwrap_or_default().unwrap_or_default();
     let attempts = (1..).zip(ended).map(|(at, old)| {
-        json!({
-            "attempt": at, "outcome": old.end.outcome, "why": old.end.why,
-            "cost_usd": old.end.cost_usd, "num_turns": old.end.num_turns,
-            "started_at": old.end.started_at.map(cr_rundir::shown),
-            "ended_at": cr_rundir::shown(old.end.ended_at),
-            "run_dir": layout.attempt_path(&one.task.id, at),
-        })
+        let run_dir = layout.attempt_path(&one.task.id, at);
+        cr_summary::Attempt {
+            number: at.into(),
+            outcome: Some(old.end.outcome.clone()),
+            why: Some(old.end.why.clone()),
+            cost_usd: old.end.cost_usd,
+            num_turns: old.end.num_turns,
+            started_at: old.end.started_at.map(cr_rundir::shown),
+            ended_at: Some(cr_rundir::shown(old.end.ended_at)),
+            run_dir: Some(run_dir.display().to_string()),
+        }
     });
-    let attempts = Value::Array(attempts.collect());
-    map.insert("attempts".to_owned(), attempts);
+    let attempts: Vec<_> = attempts.collect();
+    map.insert("attempts".to_owned(), json!(attempts));
     map.insert("cost_usd".to_owned(), json!(cost(ended)));
     if let Some(last) = ended.last() {
         map.insert("outcome".to_owned(), json!(last.end.outcome));

@@ -13,6 +13,6 @@ mod state_dir;
 
 pub use dir::{Lock, RunDir};
 pub use id::{Refused, RunId, now, shown};
-pub use reader::{EndRecord, Run, RunState, StartRecord, SummaryRecord, runs_in};
+pub use reader::{EndRecord, Run, RunState, StartRecord, runs_in};
 pub use retention::{Retention, prune, prune_daily};
 pub use state_dir::{StateDir, Unsafe};

@@ -6,6 +6,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use cr_io::Exit;
+use cr_summary::Summary;
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, OFlags, flock};
 use serde::Deserialize;
@@ -75,26 +77,6 @@ pub struct EndRecord {
     pub duration_ms: Option<u64>,
 }
 
-/// What of the summary is told on.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct SummaryRecord {
-    /// The verdict's name.
-    pub outcome: Option<String>,
-    /// The verdict's exit code.
-    pub code: Option<u8>,
-    /// One sentence on the verdict.
-    pub why: Option<String>,
-    /// The agent's session.
-    pub session_id: Option<String>,
-    /// What it cost.
-    pub cost_usd: Option<f64>,
-    /// How many turns it took.
-    pub num_turns: Option<u64>,
-    /// The context is more than 60 % full.
-    pub context_warning: bool,
-}
-
 /// A run's directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
@@ -158,9 +140,13 @@ impl Run {
         self.read("exit.json")
     }
 
-    /// The summary, if there is one.
-    pub fn summary(&self) -> Option<SummaryRecord> {
-        serde_json::from_slice(&fs::read(self.file("summary.json")).ok()?).ok()
+    /// The summary, if there is one that can be read. One with a newer schema
+    /// is an error: another version wrote it, and nothing may replace it.
+    pub fn summary(&self) -> anyhow::Result<Option<Summary>> {
+        match cr_summary::read(&self.file("summary.json")) {
+            Err(err) if cr_io::exit_of(&err) != Exit::Config => Ok(None),
+            read => read,
+        }
     }
 
     fn read<T: Default + for<'a> Deserialize<'a>>(&self, name: &str) -> T {
@@ -185,8 +171,10 @@ impl Run {
 
     /// The id of its session, from the summary or the stream's beginning.
     pub fn session(&self) -> Option<String> {
-        if let Some(id) = self.summary().and_then(|summary| summary.session_id) {
-            return Some(id);
+        if let Ok(Some(summary)) = self.summary()
+            && summary.session_id.is_some()
+        {
+            return summary.session_id;
         }
         let mut head = Vec::new();
         let stream = File::open(self.file("stream.ndjson")).ok()?;
@@ -245,4 +233,21 @@ pub(crate) fn is_locked(path: &Path) -> bool {
     opened.is_ok_and(|lock| {
         flock(&lock, FlockOperation::NonBlockingLockShared) == Err(rustix::io::Errno::WOULDBLOCK)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_of_a_newer_version_is_refused_and_a_broken_one_is_none() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let run = Run::new(dir.path());
+        assert!(matches!(run.summary(), Ok(None)));
+        fs::write(run.file("summary.json"), b"{\"schema\":1,").expect("write");
+        assert!(matches!(run.summary(), Ok(None)));
+        fs::write(run.file("summary.json"), b"{\"schema\":2}").expect("write");
+        let err = run.summary().expect_err("refused");
+        assert_eq!(cr_io::exit_of(&err), Exit::Config);
+    }
 }

@@ -52,7 +52,7 @@ pub fn begin() -> Option<(&'static str, anyhow::Result<Exit>)> {
 }
 
 fn status(args: &StatusArgs, out: impl Write) -> anyhow::Result<Exit> {
-    let status = status::Status::of(&find::one(&args.which)?);
+    let status = status::Status::of(&find::one(&args.which)?)?;
     let mut out = Out::new(out);
     if args.json {
         out.line(&serde_json::to_vec(&status)?)?;

@@ -1,6 +1,6 @@
 //! `cr-runs ls`.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use cr_io::{Exit, Out, first_chars, sanitized};
 use jiff::Timestamp;
@@ -26,8 +26,17 @@ pub(crate) fn ls(args: &LsArgs, out: impl Write) -> anyhow::Result<Exit> {
         .filter(|run| !args.running || run.state() == RunState::Running);
     let mut out = Out::new(out);
     let mut rows = Vec::new();
+    let mut exit = Exit::Ok;
     for run in runs.take(most) {
-        let status = Status::of(run);
+        let status = match Status::of(run) {
+            Ok(status) => status,
+            // One run of another version is no reason to hide the others.
+            Err(err) => {
+                cr_io::note("cr-runs", io::stderr(), &err);
+                exit = cr_io::exit_of(&err);
+                continue;
+            }
+        };
         if args.json {
             out.line(&serde_json::to_vec(&status)?)?;
         } else {
@@ -42,7 +51,7 @@ pub(crate) fn ls(args: &LsArgs, out: impl Write) -> anyhow::Result<Exit> {
         }
     }
     out.flush()?;
-    Ok(Exit::Ok)
+    Ok(exit)
 }
 
 fn row(status: &Status) -> [String; 7] {

@@ -1,5 +1,7 @@
 //! What is said of a run in a line.
 
+use std::borrow::Cow;
+
 use cr_io::{first_chars, sanitized, show_duration};
 use cr_progress::{TextOptions, TimeSource, Weight, write_progress};
 use jiff::Timestamp;
@@ -35,13 +37,14 @@ pub(crate) struct Status {
 }
 
 impl Status {
-    pub(crate) fn of(run: &Run) -> Self {
+    /// Reads the run's directory; an error if a newer version wrote its summary.
+    pub(crate) fn of(run: &Run) -> anyhow::Result<Self> {
         let state = run.state();
         let (started, ended) = (run.started(), run.ended());
         // The summary is the last to be written; one of a run that goes on would
         // be an earlier run's.
         let summary = run
-            .summary()
+            .summary()?
             .filter(|_| state.is_over())
             .unwrap_or_default();
         let began = run.began();
@@ -52,13 +55,14 @@ impl Status {
             };
             u64::try_from(until.duration_since(began?).as_secs()).ok()
         };
-        Self {
+        let outcome = summary.outcome.map(Cow::into_owned);
+        Ok(Self {
             run_id: started.run_id.unwrap_or_else(|| run.id()),
             name: started.name,
             state: state.name(),
-            outcome: summary.outcome.or(ended.reason.filter(|_| state.is_over())),
+            outcome: outcome.or(ended.reason.filter(|_| state.is_over())),
             code: summary.code,
-            why: summary.why,
+            why: Some(summary.why).filter(|why| !why.is_empty()),
             started_at: began,
             seconds: ended.duration_ms.map(|ms| ms / 1000).or_else(so_far),
             cost_usd: summary.cost_usd,
@@ -69,7 +73,7 @@ impl Status {
             cwd: started.cwd,
             run_dir: run.dir.display().to_string(),
             last: last_action(run),
-        }
+        })
     }
 
     /// One line for a person, at most 300 bytes.

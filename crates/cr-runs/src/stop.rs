@@ -41,7 +41,7 @@ pub(crate) fn stop(args: &StopArgs, mut out: impl Write) -> anyhow::Result<Exit>
             return Err(anyhow!("{}: it does not end", run.id()).context(Exit::Retry));
         }
     }
-    let line = format!("{}\n", Status::of(&run).line());
+    let line = format!("{}\n", Status::of(&run)?.line());
     out.write_all(line.as_bytes())?;
     Ok(Exit::Ok)
 }

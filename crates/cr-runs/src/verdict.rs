@@ -23,7 +23,7 @@ pub(crate) struct Verdict {
 
 /// The summary that the run left; `None` if it may still come.
 pub(crate) fn of(run: &Run) -> anyhow::Result<Option<Verdict>> {
-    if let Some(verdict) = left(run) {
+    if let Some(verdict) = left(run)? {
         return Ok(Some(verdict));
     }
     let ended = fs::metadata(run.file("exit.json")).and_then(|meta| meta.modified());
@@ -37,13 +37,15 @@ pub(crate) fn of(run: &Run) -> anyhow::Result<Option<Verdict>> {
     made(run).map(Some)
 }
 
-fn left(run: &Run) -> Option<Verdict> {
-    let text = fs::read(run.file("summary.json")).ok()?;
-    let code = run.summary()?.code?;
-    Some(Verdict {
-        line: text.trim_ascii_end().to_vec(),
+fn left(run: &Run) -> anyhow::Result<Option<Verdict>> {
+    let Some(code) = run.summary()?.and_then(|summary| summary.code) else {
+        return Ok(None);
+    };
+    let line = fs::read(run.file("summary.json")).ok();
+    Ok(line.map(|line| Verdict {
+        line: line.trim_ascii_end().to_vec(),
         code,
-    })
+    }))
 }
 
 /// Has the recording summed up.

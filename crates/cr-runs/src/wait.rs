@@ -51,7 +51,7 @@ pub(crate) fn wait(
         if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
             let open = runs.iter().zip(&codes).filter(|(_, code)| code.is_none());
             for (run, _) in open {
-                let text = format!("cr-runs: {}\n", Status::of(run).line());
+                let text = format!("cr-runs: {}\n", Status::of(run)?.line());
                 let _ = notes.write_all(text.as_bytes());
             }
             return Ok(Exit::Retry);

@@ -1,7 +1,7 @@
 //! Work that goes on behind a turn, and is not over at the end.
 
 use cr_event::{Event, Raw, Text};
-use serde::Serialize;
+use cr_summary::BackgroundTask;
 
 /// Tasks that are remembered.
 const TASKS: usize = 1000;
@@ -9,16 +9,7 @@ const TASKS: usize = 1000;
 /// The tasks that are open.
 #[derive(Debug, Default)]
 pub(crate) struct Background {
-    pub(crate) open: Vec<Task>,
-}
-
-/// A shell or an agent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[expect(clippy::struct_field_names, reason = "the names of the fields printed")]
-pub(crate) struct Task {
-    pub(crate) task_id: String,
-    pub(crate) task_type: Option<String>,
-    pub(crate) description: Option<String>,
+    pub(crate) open: Vec<BackgroundTask>,
 }
 
 impl Background {
@@ -45,7 +36,7 @@ impl Background {
         true
     }
 
-    fn add(&mut self, task: Option<Task>) {
+    fn add(&mut self, task: Option<BackgroundTask>) {
         let Some(task) = task else {
             return;
         };
@@ -60,10 +51,10 @@ fn is_true(value: Option<Raw<'_>>) -> bool {
     value.and_then(Raw::bool) == Some(true)
 }
 
-fn task(line: Raw<'_>) -> Option<Task> {
+fn task(line: Raw<'_>) -> Option<BackgroundTask> {
     let text = |key| line.get(key).and_then(Raw::text);
     let short = |text: Text<'_>| text.prefix(200).into_owned();
-    Some(Task {
+    Some(BackgroundTask {
         task_id: short(text("task_id")?),
         task_type: text("task_type").map(short),
         description: text("description").map(short),

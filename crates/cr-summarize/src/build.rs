@@ -2,17 +2,16 @@
 
 use cr_event::Cursor;
 use cr_io::Redactor;
+use cr_summary::{Attempt, Denial, Git, Limit, Retry, SCHEMA, Summary, Tokens, Tools};
 use cr_verdict::{ResultFacts, Verdict, judge};
-use jiff::Timestamp;
 use serde_json::value::RawValue;
 
 use crate::calls::Denied;
+use crate::counts;
 use crate::evidence::{evidence, facts, said};
 use crate::gather::Gather;
-use crate::ours::{Attempt, Git};
 use crate::prices::Prices;
 use crate::resume::resume;
-use crate::summary::{Denial, Limit, Retry, SCHEMA, Summary, Tokens, Tools};
 use crate::value::{found_in, rewritten};
 
 /// Lines of standard error that are worth repeating.
@@ -50,7 +49,7 @@ impl Terms {
 fn nothing_to_judge(summary: &mut Summary, why: &str) {
     summary.why = why.into();
     summary.next = "Look at what wrote it: the agent may not have started.".into();
-    (summary.retry.retryable, summary.retry.action) = (false, "look");
+    (summary.retry.retryable, summary.retry.action) = (false, "look".into());
 }
 
 /// Makes the summary of what was gathered.
@@ -81,16 +80,16 @@ pub(crate) fn summary(gather: &Gather, terms: &Terms) -> Summary {
     time(&mut summary, gather);
     lists(&mut summary, gather, terms);
     verdict_fields(&mut summary, &verdict);
-    match gather.counts.nothing() {
+    match counts::no_event(&gather.counts) {
         Some(why) => nothing_to_judge(&mut summary, why),
         None => reasons(&mut summary, gather, &verdict, terms),
     }
     summary.errors = errors(gather, facts, &verdict, terms);
     resumption(&mut summary, gather, terms);
     if let Some(disorder) = gather.ours.disorder {
-        summary.stream_error = Some(disorder);
+        summary.stream_error = Some(disorder.into());
         summary.ok = false;
-        summary.code = cr_io::Exit::Data.code();
+        summary.code = Some(cr_io::Exit::Data.code());
     }
     summary
 }
@@ -149,7 +148,7 @@ fn identity(summary: &mut Summary, gather: &Gather, terms: &Terms) {
     let file = ours.output_file.as_deref();
     summary.output_file = file.and_then(|file| terms.value(file));
     if ours.record_cut {
-        summary.truncated.push("transcript");
+        summary.truncated.push("transcript".into());
     }
 }
 
@@ -190,7 +189,7 @@ fn answer(summary: &mut Summary, gather: &Gather, terms: &Terms) {
     let structured = last.and_then(|last| last.structured.as_deref());
     summary.structured_output = structured.and_then(|value| terms.value(value));
     if structured.is_some_and(<[u8]>::is_empty) {
-        summary.truncated.push("structured_output");
+        summary.truncated.push("structured_output".into());
     }
     if structured.is_some() || last.is_some_and(|last| last.is_error) {
         return;
@@ -199,28 +198,29 @@ fn answer(summary: &mut Summary, gather: &Gather, terms: &Terms) {
     let words = text.filter(|text| !text.trim().is_empty()).or(said);
     match words {
         // Half a text may hold other JSON than the whole.
-        Some(words) if words.len() > gather.most() => summary.truncated.push("json"),
+        Some(words) if words.len() > gather.most() => summary.truncated.push("json".into()),
         Some(words) => summary.json = found_in(words, &terms.redactor),
         None => {}
     }
 }
 
 fn cost(summary: &mut Summary, gather: &Gather, terms: &Terms) {
-    (summary.cost_usd, summary.cost_source) = gather.cost.run();
+    let (cost, source) = gather.cost.run();
+    (summary.cost_usd, summary.cost_source) = (cost, source.into());
     if let (None, Some(prices)) = (summary.cost_usd, &terms.prices) {
         summary.cost_usd = prices
             .estimate(gather.spend.by_model())
             .map(crate::cost::rounded);
         if summary.cost_usd.is_some() {
-            summary.cost_source = "estimate";
+            summary.cost_source = "estimate".into();
         }
     }
 }
 
 fn time(summary: &mut Summary, gather: &Gather) {
     let (started, ended) = (gather.about.started(), gather.about.ended());
-    summary.started_at = started.map(shown);
-    summary.ended_at = ended.map(shown);
+    summary.started_at = started;
+    summary.ended_at = ended;
     let exit = gather.ours.exit.as_ref();
     let wall = started.zip(ended).map(|(from, to)| to.duration_since(from));
     let wall = wall.and_then(|wall| u64::try_from(wall.as_millis()).ok());
@@ -230,11 +230,6 @@ fn time(summary: &mut Summary, gather: &Gather) {
     let duration = exit.and_then(|exit| exit.duration_ms).or(wall.max(turns));
     summary.duration_ms = duration;
     summary.duration_seconds = duration.map(|ms| ms.saturating_add(500) / 1000);
-}
-
-/// RFC 3339, UTC, milliseconds.
-fn shown(at: Timestamp) -> String {
-    at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
 fn lists(summary: &mut Summary, gather: &Gather, terms: &Terms) {
@@ -281,10 +276,10 @@ fn masked_git(mut git: Git, terms: &Terms) -> Git {
 }
 
 fn verdict_fields(summary: &mut Summary, verdict: &Verdict) {
-    summary.outcome = verdict.outcome.as_str();
-    summary.code = verdict.code;
+    summary.outcome = Some(verdict.outcome.as_str().into());
+    summary.code = Some(verdict.code);
     summary.ok = verdict.code == 0;
-    summary.category = verdict.category.map(cr_verdict::Category::as_str);
+    summary.category = verdict.category.map(|category| category.as_str().into());
     summary.incomplete = verdict.incomplete;
     summary.killed |= verdict.killed;
     if summary.killed {
@@ -292,8 +287,8 @@ fn verdict_fields(summary: &mut Summary, verdict: &Verdict) {
     }
     summary.retry = Retry {
         retryable: verdict.retry.retryable,
-        action: verdict.retry.action,
-        at: verdict.retry.at.map(shown),
+        action: verdict.retry.action.into(),
+        at: verdict.retry.at,
     };
 }
 

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use cr_event::{Event, Raw, ToolUse};
+use cr_summary::OTHER_TOOLS;
 
 use crate::recent::{Recent, key};
 
-/// Tools told apart; further ones are counted under [`OTHER`].
+/// Tools told apart; further ones are counted under [`OTHER_TOOLS`].
 const TOOLS: usize = 1000;
-/// Where they are counted.
-pub(crate) const OTHER: &str = "(other)";
 /// Denials that are listed, questions that are remembered.
 const LISTED: usize = 1000;
 /// Tools that ask a person something.
@@ -69,7 +68,7 @@ impl Calls {
         let name = if self.tools.len() < TOOLS {
             &*name
         } else {
-            OTHER
+            OTHER_TOOLS
         };
         *self.tools.entry(name.to_owned()).or_default() += 1;
     }

@@ -1,6 +1,6 @@
 //! What became of each line; the fates add up to the lines.
 
-use serde::Serialize;
+use cr_summary::Counts;
 
 /// What became of one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,39 +17,27 @@ pub(crate) enum Fate {
     Blank,
 }
 
-/// Lines by fate.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub(crate) struct Counts {
-    lines: u64,
-    used: u64,
-    ignored: u64,
-    bad_json: u64,
-    oversize: u64,
-    blank: u64,
+/// Why there is nothing to judge, where no line is an event.
+pub(crate) fn no_event(counts: &Counts) -> Option<&'static str> {
+    match counts {
+        Counts { lines: 0, .. } => Some("The input is empty."),
+        Counts {
+            used: 0,
+            ignored: 0,
+            ..
+        } => Some("No line of the input is a JSON object."),
+        _ => None,
+    }
 }
 
-impl Counts {
-    /// Why there is nothing to judge, where no line is an event.
-    pub(crate) fn nothing(&self) -> Option<&'static str> {
-        match self {
-            Self { lines: 0, .. } => Some("The input is empty."),
-            Self {
-                used: 0,
-                ignored: 0,
-                ..
-            } => Some("No line of the input is a JSON object."),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn add(&mut self, fate: Fate) {
-        self.lines += 1;
-        *match fate {
-            Fate::Used => &mut self.used,
-            Fate::Ignored => &mut self.ignored,
-            Fate::BadJson => &mut self.bad_json,
-            Fate::Oversize => &mut self.oversize,
-            Fate::Blank => &mut self.blank,
-        } += 1;
-    }
+/// Counts one line.
+pub(crate) fn count(counts: &mut Counts, fate: Fate) {
+    counts.lines += 1;
+    *match fate {
+        Fate::Used => &mut counts.used,
+        Fate::Ignored => &mut counts.ignored,
+        Fate::BadJson => &mut counts.bad_json,
+        Fate::Oversize => &mut counts.oversize,
+        Fate::Blank => &mut counts.blank,
+    } += 1;
 }

@@ -1,6 +1,7 @@
 //! What is known of a run while its lines go by.
 
 use cr_event::{Block, Content, Event, Kind, Message, Raw, TurnEnd, Usage};
+use cr_summary::Counts;
 use cr_verdict::RateLimit;
 use jiff::Timestamp;
 
@@ -9,7 +10,7 @@ use crate::background::Background;
 use crate::calls::Calls;
 use crate::context::Context;
 use crate::cost::Cost;
-use crate::counts::{Counts, Fate};
+use crate::counts::{self, Fate};
 use crate::ours::Ours;
 use crate::recent::key;
 use crate::tokens::Spend;
@@ -92,7 +93,7 @@ impl Gather {
 
     /// Counts a line that was not looked into.
     pub(crate) fn count(&mut self, fate: Fate) {
-        self.counts.add(fate);
+        counts::count(&mut self.counts, fate);
         if fate != Fate::Blank && !self.is_joining {
             self.ours.follows();
         }
@@ -113,7 +114,7 @@ impl Gather {
                 self.spend.next_process(self.ours.resumes);
                 self.cost.next_process(self.ours.resumes);
             }
-            self.counts.add(fate);
+            counts::count(&mut self.counts, fate);
             return;
         }
         if !self.is_joining {

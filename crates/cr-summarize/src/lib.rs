@@ -2,7 +2,7 @@
 //!
 //! Lines come in by `reading` and go to a `gather`, which knows
 //! everything; `build` makes the summary of it and asks `cr-verdict` for the
-//! verdict; `fit` cuts it down to four kilobytes.
+//! verdict; `cr-summary` truncates it to four kilobytes.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use cr_io::{Exit, Input, Out, Redactor, read_failure};
 use cr_rundir::RunDir;
+use cr_summary::Summary;
 
 mod about;
 mod background;
@@ -19,7 +20,6 @@ mod context;
 mod cost;
 mod counts;
 mod evidence;
-mod fit;
 mod gather;
 mod help;
 mod ours;
@@ -29,7 +29,6 @@ mod recent;
 mod resume;
 mod sessions;
 mod source;
-mod summary;
 mod tokens;
 mod turns;
 mod value;
@@ -38,7 +37,6 @@ use build::Terms;
 use prices::Prices;
 use sessions::Sessions;
 use source::Sources;
-use summary::Summary;
 
 /// Stands before the summary where that is asked for.
 const DELIMITER: &str = "---CLAUDE-RUNNER-RESULT---";
@@ -193,7 +191,7 @@ impl<W: Write> Report<'_, W> {
         for gather in sessions.finish() {
             let mut summary = build::summary(&gather, &self.terms);
             self.name(input, &mut summary);
-            code = summary.code;
+            code = summary.code.unwrap_or_default();
             self.print(summary, notes)?;
         }
         read?;
@@ -224,7 +222,7 @@ impl<W: Write> Report<'_, W> {
         let mut summary = if self.args.full {
             summary
         } else {
-            fit::fit(&summary)
+            summary.truncated()
         };
         if let Some(dir) = &self.args.run_dir {
             summary.recorded = Some(true);
@@ -260,5 +258,5 @@ fn summary_of(input: impl io::Read) -> String {
         redactor: Redactor::none(),
     };
     let gathered = sessions.finish();
-    fit::fit(&build::summary(&gathered[0], &terms)).line()
+    build::summary(&gathered[0], &terms).truncated().line()
 }

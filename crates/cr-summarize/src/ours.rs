@@ -1,7 +1,7 @@
 //! Lines of our own: what the stages before this one know of the run.
 
 use cr_event::{Event, Raw, Text};
-use serde::{Deserialize, Serialize};
+use cr_summary::{Attempt, Git};
 
 use crate::counts::Fate;
 
@@ -47,21 +47,6 @@ pub(crate) struct Whole {
     pub(crate) next: Option<String>,
 }
 
-/// One attempt, as `cr-orchestrate` tells it.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[serde(default)]
-pub(crate) struct Attempt {
-    #[serde(rename = "attempt")]
-    pub(crate) number: u64,
-    pub(crate) outcome: Option<String>,
-    pub(crate) why: Option<String>,
-    pub(crate) cost_usd: Option<f64>,
-    pub(crate) num_turns: Option<u64>,
-    pub(crate) started_at: Option<String>,
-    pub(crate) ended_at: Option<String>,
-    pub(crate) run_dir: Option<String>,
-}
-
 /// The `cr/exit` line.
 #[derive(Debug, Default)]
 pub(crate) struct Ended {
@@ -90,28 +75,6 @@ pub(crate) struct Limit {
     pub(crate) action: String,
     /// What the agent was about, as it stood in the line.
     pub(crate) doing: Option<Vec<u8>>,
-}
-
-/// What happened in the repository, as `cr-git` tells it.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[serde(default)]
-pub(crate) struct Git {
-    pub(crate) start_sha: Option<String>,
-    pub(crate) end_sha: Option<String>,
-    pub(crate) commits: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub(crate) commits_more: u64,
-    pub(crate) changed_files: Option<u64>,
-    pub(crate) insertions: Option<u64>,
-    pub(crate) deletions: Option<u64>,
-    pub(crate) uncommitted_changes: Option<u64>,
-    pub(crate) branch: Option<String>,
-    pub(crate) dirty_before: Option<u64>,
-    pub(crate) rewritten: Option<bool>,
-    pub(crate) rewound: Option<bool>,
-    pub(crate) agent_commits: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) error: Option<String>,
 }
 
 impl Ours {
@@ -244,11 +207,6 @@ fn limit(line: Raw<'_>) -> Limit {
         action: short("action"),
         doing: line.get("doing").map(|doing| doing.bytes().to_vec()),
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// A small number, negative ones included.

@@ -1,7 +1,7 @@
 //! The results of a run: one a turn, the last one decides.
 
 use cr_event::{Raw, Text, TurnEnd};
-use serde::Serialize;
+use cr_summary::Turn;
 
 /// Turns that are listed.
 const LISTED: usize = 10_000;
@@ -19,19 +19,6 @@ pub(crate) struct Turns {
     pub(crate) duration_ms: u64,
     /// The model spoke after the last result.
     pub(crate) is_open: bool,
-}
-
-/// One turn in the list.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Turn {
-    pub(crate) subtype: String,
-    pub(crate) is_error: bool,
-    pub(crate) terminal_reason: Option<String>,
-    pub(crate) num_turns: Option<u64>,
-    pub(crate) duration_ms: Option<u64>,
-    pub(crate) cost_usd: Option<f64>,
-    /// Who began it, where nobody typed a prompt.
-    pub(crate) origin: Option<String>,
 }
 
 /// What the deciding result says.

@@ -4,11 +4,11 @@
 //! lists are cut and their length told; what means something only as a whole,
 //! such as an id, a path, a command or JSON, is left out instead.
 
+use std::borrow::Cow;
+
 use serde_json::value::RawValue;
 
-use crate::calls::OTHER;
-use crate::ours::Git;
-use crate::summary::Summary;
+use crate::{Git, OTHER_TOOLS, Summary};
 
 /// What the summary may take, its newline included.
 const MOST: usize = 4096;
@@ -40,36 +40,35 @@ const LEVELS: [Limits; 7] = [
     Limits { text:    0, items:  0, item:   0, word:   40, json:    0 },
 ];
 
-/// Cuts `summary` down until its line fits.
-pub(crate) fn fit(summary: &Summary) -> Summary {
-    let mut fitted = summary.clone();
-    for limits in LEVELS {
-        fitted = Fit::new(summary.clone(), limits).cut();
-        if fitted.line().len() < MOST {
-            break;
+impl Summary {
+    /// A copy whose line takes at most 4 kB.
+    #[must_use]
+    pub fn truncated(&self) -> Self {
+        let mut truncated = self.clone();
+        for limits in LEVELS {
+            truncated = Truncation::new(limits, self).apply(self.clone());
+            if truncated.line().len() < MOST {
+                break;
+            }
         }
+        truncated
     }
-    fitted
 }
 
-struct Fit {
-    summary: Summary,
+struct Truncation {
     limits: Limits,
-    cut: Vec<&'static str>,
+    /// The fields that are not shown in full.
+    fields: Vec<Cow<'static, str>>,
 }
 
-impl Fit {
-    fn new(summary: Summary, limits: Limits) -> Self {
-        Self {
-            cut: summary.truncated.clone(),
-            summary,
-            limits,
-        }
+impl Truncation {
+    fn new(limits: Limits, summary: &Summary) -> Self {
+        let fields = summary.truncated.clone();
+        Self { limits, fields }
     }
 
-    fn cut(mut self) -> Summary {
+    fn apply(mut self, mut summary: Summary) -> Summary {
         let Limits { text, item, .. } = self.limits;
-        let mut summary = std::mem::take(&mut self.summary);
         if let Some(result) = &mut summary.result {
             self.text("result", result, (text, text * 5 / 3));
         }
@@ -82,7 +81,7 @@ impl Fit {
         if let Some(git) = summary.git.take() {
             summary.git = Some(self.git(git, &mut summary));
         }
-        summary.truncated = self.cut;
+        summary.truncated = self.fields;
         summary
     }
 
@@ -103,7 +102,7 @@ impl Fit {
         };
         if argv.iter().map(|word| printed(word)).sum::<usize>() > self.limits.word {
             summary.resume_argv = None;
-            self.cut.push("resume_argv");
+            self.fields.push("resume_argv".into());
         }
     }
 
@@ -211,13 +210,13 @@ impl Fit {
         let mut rest = 0;
         let mut kept = Vec::new();
         for (name, count) in tools.drain(..) {
-            if kept.len() + 1 < items && name != OTHER && printed(&name) <= item {
+            if kept.len() + 1 < items && name != OTHER_TOOLS && printed(&name) <= item {
                 kept.push((name, count));
             } else {
                 rest += count;
             }
         }
-        kept.push((OTHER.to_owned(), rest));
+        kept.push((OTHER_TOOLS.to_owned(), rest));
         *tools = kept;
         summary.totals.tools_total = Some(total as u64);
         self.note("tools");
@@ -251,8 +250,8 @@ impl Fit {
     }
 
     fn note(&mut self, name: &'static str) {
-        if !self.cut.contains(&name) {
-            self.cut.push(name);
+        if !self.fields.iter().any(|field| field == name) {
+            self.fields.push(name.into());
         }
     }
 
