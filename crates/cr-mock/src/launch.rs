@@ -1,9 +1,9 @@
-//! The outer half of `run`: makes the place, passes signals in, brings the
-//! code out.
+//! The outer half of `run`: creates the sandbox, passes signals in, returns the
+//! exit code.
 //!
-//! It stays outside so that there is someone to remove the work directory, and
-//! it speaks to the inner half through a named pipe: signal numbers go in as
-//! bytes, and end of file, should this process be killed, ends everything.
+//! It stays outside to remove the work directory. It talks to the inner half
+//! through a named pipe: signal numbers as bytes. If this process is killed, the
+//! end of file ends the sandbox.
 
 use std::env;
 use std::fs::{self, File, OpenOptions};
@@ -21,7 +21,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::{backend::SignalDelivery, exfiltrator::SignalOnly};
 
-use crate::{RunArgs, seal};
+use crate::{RunArgs, sandbox};
 
 /// The named pipe, below the work directory.
 pub(crate) const CONTROL: &str = "control";
@@ -30,9 +30,9 @@ const FORWARDED: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2]
 
 type Signals = SignalDelivery<UnixStream, SignalOnly>;
 
-/// Runs the command of `args` in a sealed place.
+/// Runs the command of `args` in the sandbox.
 pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
-    // A script that is none is found before anything is started.
+    // Refuse an invalid script before anything is started.
     if let Some(path) = &args.scenario {
         args.record.api(path, Vec::new())?;
     }
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     let mut signals = Signals::with_pipe(read, write, SignalOnly, FORWARDED)?;
     let inner = env::current_exe().context("own program")?;
 
-    seal::leave().context(Exit::Tool)?;
+    sandbox::unshare_all().context(Exit::Tool)?;
     let mut child = Command::new(inner)
         .arg("inside")
         .arg("--work")
