@@ -25,7 +25,7 @@ use crate::stdout::Stdout;
 use crate::wire::{Order, Spec};
 use cr_agent::AgentCommand;
 use cr_agent::AgentOptions;
-use cr_agent::{Missing, Version};
+use cr_agent::{Missing, Settings, Version};
 use cr_io::OutputFile;
 
 /// A run that has a name and a place, and no agent yet.
@@ -244,6 +244,7 @@ impl Run<'_> {
         let prompt = dir.create_file("prompt");
         let written =
             prompt.and_then(|mut file| Ok(io::Write::write_all(&mut file, &self.prompt)?));
+        let settings = Settings::in_force(self.args, &self.plan, &self.cwd, path).write(dir);
         let marked = dir.create_file("started");
         let marked = marked.and_then(|mut file| {
             Ok(io::Write::write_all(
@@ -251,7 +252,7 @@ impl Run<'_> {
                 &[&line[..], b"\n"].concat(),
             )?)
         });
-        if let Err(err) = written.and(marked) {
+        if let Err(err) = written.and(settings).and(marked) {
             note(&format!("not recorded: {}", message(&err)));
         }
     }
