@@ -9,7 +9,6 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -19,13 +18,10 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use cr_io::Exit;
-use cr_proc::Process;
+use cr_signal::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, Signals};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::OFlags;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-use signal_hook::iterator::backend::SignalDelivery;
-use signal_hook::iterator::exfiltrator::SignalOnly;
 
 /// Takes the lock in `dir`, waiting as long as `wait` says. `None`: a process
 /// that we run under has it, and waits for us.
@@ -108,8 +104,7 @@ pub(crate) fn run(command: &[OsString]) -> anyhow::Result<Exit> {
         bail!("no command");
     };
     // Before the command exists: a signal in between would leave it behind.
-    let (read, write) = UnixStream::pair().context(Exit::Tool)?;
-    let mut signals = SignalDelivery::with_pipe(read, write, SignalOnly, forwarded())
+    let mut signals = Signals::take(&[SIGHUP, SIGINT, SIGQUIT, SIGTERM])
         .context("signals")
         .context(Exit::Tool)?;
     let mut child = Command::new(program).args(args).spawn().map_err(|err| {
@@ -125,16 +120,17 @@ pub(crate) fn run(command: &[OsString]) -> anyhow::Result<Exit> {
     loop {
         let mut fds = [
             PollFd::new(&process, PollFlags::IN),
-            PollFd::new(signals.get_read(), PollFlags::IN),
+            PollFd::new(&signals, PollFlags::IN),
         ];
         match poll(&mut fds, None) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(err) => return Err(anyhow::Error::from(err).context(Exit::Tool)),
         }
         let ended = !fds[0].revents().is_empty();
-        for number in signals.pending() {
-            if !from_terminal(number)
-                && let Some(signal) = Signal::from_named_raw(number)
+        for came in signals.pending() {
+            // The terminal sends it to the command as well.
+            if !came.is_from_terminal()
+                && let Some(signal) = Signal::from_named_raw(came.number)
             {
                 let _ = pidfd_send_signal(process.as_fd(), signal);
             }
@@ -143,32 +139,6 @@ pub(crate) fn run(command: &[OsString]) -> anyhow::Result<Exit> {
             return Ok(code(child.wait().context(Exit::Tool)?));
         }
     }
-}
-
-/// The signals to pass on: those that were not ignored when we started. With a
-/// handler of ours an ignored one (nohup) would not be ignored by the command.
-fn forwarded() -> Vec<i32> {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status
-        .lines()
-        .find_map(|line| line.strip_prefix("SigIgn:"))
-        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .unwrap_or(0);
-    [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
-        .into_iter()
-        .filter(|number| ignored >> (number - 1) & 1 == 0)
-        .collect()
-}
-
-/// Whether the terminal sent signal `number`, and so to the command as well.
-fn from_terminal(number: i32) -> bool {
-    let keys = [SIGINT, SIGQUIT].contains(&number);
-    let foreground = || {
-        let terminal = File::open("/dev/tty").ok()?;
-        rustix::termios::tcgetpgrp(&terminal).ok()
-    };
-    let own = || Pid::from_raw(Process::own()?.group());
-    keys && own().is_some_and(|own| foreground() == Some(own))
 }
 
 /// What the shell would make of `status`.
