@@ -25,7 +25,7 @@ use crate::stdout::Stdout;
 use crate::wire::{Order, Spec};
 use cr_agent::AgentCommand;
 use cr_agent::AgentOptions;
-use cr_agent::{Missing, Settings, Version};
+use cr_agent::{Missing, Version};
 use cr_io::OutputFile;
 
 /// A run that has a name and a place, and no agent yet.
@@ -244,15 +244,10 @@ impl Run<'_> {
         let prompt = dir.create_file("prompt");
         let written =
             prompt.and_then(|mut file| Ok(io::Write::write_all(&mut file, &self.prompt)?));
-        let settings = Settings::in_force(self.args, &self.plan, &self.cwd, path).write(dir);
-        let marked = dir.create_file("started");
-        let marked = marked.and_then(|mut file| {
-            Ok(io::Write::write_all(
-                &mut file,
-                &[&line[..], b"\n"].concat(),
-            )?)
-        });
-        if let Err(err) = written.and(settings).and(marked) {
+        // Whole or not at all: its presence says that the run can be found by
+        // its name.
+        let marked = dir.write("started", &[&line[..], b"\n"].concat());
+        if let Err(err) = written.and(marked) {
             note(&format!("not recorded: {}", message(&err)));
         }
     }
