@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
-use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
@@ -12,12 +11,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use cr_io::Exit;
+use cr_signal::Signals;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-use signal_hook::iterator::backend::SignalDelivery;
-use signal_hook::iterator::exfiltrator::SignalOnly;
 
 /// The directory in which each running test leaves its name. It is also the
 /// variable by which the processes of the command are found.
@@ -43,8 +41,7 @@ pub(crate) fn run(
         bail!("no command");
     };
     let running = tempfile::tempdir()?;
-    let (read, write) = UnixStream::pair()?;
-    let mut signals = SignalDelivery::with_pipe(read, write, SignalOnly, taken())?;
+    let mut signals = Signals::take(&[SIGHUP, SIGINT, SIGQUIT, SIGTERM])?;
     let mut command = Command::new(program);
     command.args(args).env(RUNNING, running.path());
     cr_sys::in_own_session(&mut command, Some(Signal::KILL));
@@ -78,22 +75,7 @@ pub(crate) fn run(
     Ok(exit)
 }
 
-/// The signals that end us: those that were not ignored at the start.
-fn taken() -> Vec<i32> {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mut lines = status.lines();
-    let ignored = lines.find_map(|line| line.strip_prefix("SigIgn:"));
-    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    let mut all = vec![SIGHUP, SIGINT, SIGQUIT, SIGTERM];
-    all.retain(|number| ignored.unwrap_or(0) >> (number - 1) & 1 == 0);
-    all
-}
-
-fn wait(
-    child: Pid,
-    signals: &mut SignalDelivery<UnixStream, SignalOnly>,
-    end: Instant,
-) -> anyhow::Result<Event> {
+fn wait(child: Pid, signals: &mut Signals, end: Instant) -> anyhow::Result<Event> {
     let gone = pidfd_open(child, PidfdFlags::empty())?;
     loop {
         let left = end.saturating_duration_since(Instant::now());
@@ -103,7 +85,7 @@ fn wait(
         let left = Timespec::try_from(left)?;
         let mut fds = [
             PollFd::new(&gone, PollFlags::IN),
-            PollFd::new(signals.get_read(), PollFlags::IN),
+            PollFd::new(&*signals, PollFlags::IN),
         ];
         match poll(&mut fds, Some(&left)) {
             Ok(_) | Err(Errno::INTR) => {}
@@ -112,7 +94,7 @@ fn wait(
         if !fds[0].revents().is_empty() {
             return Ok(Event::Exit);
         }
-        if let Some(number) = signals.pending().next() {
+        if let Some(number) = signals.numbers().next() {
             return Ok(Event::Signal(number));
         }
     }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use cr_io::Exit;
 
-use crate::{architecture, licences, tools};
+use crate::{licences, tools};
 
 /// Lines of a source file.
 const FILE_LINES: usize = 400;
@@ -52,13 +52,12 @@ const FOREIGN: [&str; 3] = [
 
 /// Checks every rule; the answer is no when there are findings.
 pub(crate) fn run(root: &Path, notes: &mut dyn Write) -> anyhow::Result<Exit> {
-    let (mut large, mut found) = (Vec::new(), Vec::new());
+    let mut large = Vec::new();
     for path in sources(root)? {
         let text = fs::read_to_string(root.join(&path)).with_context(|| path.clone())?;
         large.extend(sizes(&path, &text));
-        found.extend(architecture::unsafe_code(&path, &text));
     }
-    found.extend(not_allowed(large, &ALLOWED));
+    let mut found = not_allowed(large, &ALLOWED);
     for path in texts(root)? {
         // What is not text has no words to check.
         let Ok(text) = fs::read_to_string(root.join(&path)) else {
@@ -66,7 +65,6 @@ pub(crate) fn run(root: &Path, notes: &mut dyn Write) -> anyhow::Result<Exit> {
         };
         found.extend(words(&path, &text));
     }
-    found.extend(architecture::tool_dependencies(root)?);
     found.extend(tools_missing(root)?);
     found.extend(licences::missing(root)?);
     for finding in &found {

@@ -1,17 +1,19 @@
 //! `cr-git lock`: one holder at a time, and the command's own end.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::{MetadataExt, symlink};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::Stdio;
 use std::thread;
+
+use cr_test::{Child, Command, Pipe, Signal, bin, kill, repeats};
 
 use crate::place::{Place, line_of};
 
 /// A holder of the lock; it does not outlive its test, not even a failed one.
 struct Holder {
     child: Child,
-    out: BufReader<ChildStdout>,
+    out: BufReader<Pipe>,
 }
 
 impl Holder {
@@ -31,8 +33,8 @@ impl Holder {
     }
 
     /// Sends the signal; returns the code that follows.
-    fn end_by(&mut self, signal: &str) -> Option<i32> {
-        kill(signal, self.child.id());
+    fn end_by(&mut self, signal: Signal) -> Option<i32> {
+        self.child.signal(signal);
         self.child.wait().expect("ends").code()
     }
 }
@@ -40,31 +42,36 @@ impl Holder {
 impl Drop for Holder {
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(None)) {
-            self.end_by("-TERM");
+            self.end_by(Signal::TERM);
         }
     }
 }
 
-fn kill(signal: &str, pid: u32) {
-    let status = Command::new("kill")
-        .args([signal, &pid.to_string()])
-        .status();
-    assert!(status.expect("runs").success());
-}
+/// A command that ends with a code of its own for each of [`SIGNALS`].
+const TRAPS: &str = "trap 'exit 41' TERM; trap 'exit 42' INT; trap 'exit 43' HUP; \
+                     trap 'exit 44' QUIT; echo ready; while :; do sleep 0.01; done";
+
+const SIGNALS: [(Signal, i32); 4] = [
+    (Signal::TERM, 41),
+    (Signal::INT, 42),
+    (Signal::HUP, 43),
+    (Signal::QUIT, 44),
+];
 
 fn lock_file(place: &Place) -> std::path::PathBuf {
     place.path().join(".git/cr.lock")
 }
 
 #[test]
-fn g4_two_hundred_commits_of_eight_committers_all_arrive() {
+fn g4_the_commits_of_eight_committers_all_arrive() {
     let place = Place::new();
+    let each = repeats(3, 25);
     let commit = "echo \"$1\" >\"f$1\" && git add \"f$1\" && git commit -q -m \"c$1\"";
     let commands: Vec<Vec<_>> = (0..8)
         .map(|who| {
-            let number = |i: usize| (who * 25 + i).to_string();
+            let number = |i: usize| (who * each + i).to_string();
             let args = |n: &String| place_command(&place, commit, n);
-            (0..25).map(number).map(|n| args(&n)).collect()
+            (0..each).map(number).map(|n| args(&n)).collect()
         })
         .collect();
     thread::scope(|scope| {
@@ -78,7 +85,10 @@ fn g4_two_hundred_commits_of_eight_committers_all_arrive() {
             });
         }
     });
-    assert_eq!(place.git(&["rev-list", "--count", "HEAD"]), "201");
+    assert_eq!(
+        place.git(&["rev-list", "--count", "HEAD"]),
+        (8 * each + 1).to_string()
+    );
     assert_eq!(place.git(&["status", "--porcelain"]), "");
     place.git(&["fsck", "--strict", "--no-dangling"]);
     assert!(lock_file(&place).exists(), "never removed");
@@ -125,7 +135,7 @@ fn g4_a_second_holder_waits_or_gives_up_with_75() {
     let complaint = String::from_utf8_lossy(&output.stderr);
     let expected = format!("cr.lock: held by process {}\n", first.child.id());
     assert!(complaint.ends_with(&expected), "{complaint}");
-    assert_eq!(first.end_by("-TERM"), Some(143));
+    assert_eq!(first.end_by(Signal::TERM), Some(143));
     line_of(place.cr(&["lock", "--", "true"]).output().expect("runs"));
 }
 
@@ -137,7 +147,7 @@ fn g4_what_the_command_leaves_behind_does_not_keep_the_lock() {
     let mut left = String::new();
     first.out.read_line(&mut left).expect("read");
     let second = place.cr(&["lock", "--wait", "5", "--", "true"]).output();
-    kill("-KILL", left.trim().parse().expect("a pid"));
+    kill(left.trim().parse().expect("a pid"), Signal::KILL);
     line_of(second.expect("runs"));
     // End of file: it is gone, and it was there until now.
     first.out.read_to_string(&mut left).expect("read");
@@ -146,12 +156,63 @@ fn g4_what_the_command_leaves_behind_does_not_keep_the_lock() {
 #[test]
 fn g4_signals_reach_the_command() {
     let place = Place::new();
-    for (name, code) in [("-TERM", 41), ("-INT", 42), ("-HUP", 43), ("-QUIT", 44)] {
-        let script = "trap 'exit 41' TERM; trap 'exit 42' INT; trap 'exit 43' HUP; \
-                      trap 'exit 44' QUIT; echo ready; while :; do sleep 0.01; done";
-        let mut holder = Holder::new(&place, script);
-        assert_eq!(holder.end_by(name), Some(code), "{name}");
+    for (signal, code) in SIGNALS {
+        let mut holder = Holder::new(&place, TRAPS);
+        assert_eq!(holder.end_by(signal), Some(code), "{signal:?}");
     }
+}
+
+/// `cr-git lock -- sh -c SCRIPT` in the foreground of a terminal of its own,
+/// once it has written its first line. `script` ends with the command's code.
+fn at_a_terminal(place: &Place, script: &str) -> (Child, BufReader<Pipe>) {
+    place.world.script("command", script);
+    let line = format!("exec {} lock -- ../command", bin("cr-git").display());
+    let mut terminal = place.command("script");
+    terminal.args(["-qec", &line, "/dev/null"]);
+    terminal.env("SHELL", "/bin/sh");
+    terminal.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = terminal.spawn().expect("starts");
+    let mut out = BufReader::new(child.stdout.take().expect("piped"));
+    let mut line = String::new();
+    out.read_line(&mut line).expect("read");
+    assert_eq!(line.trim_end(), "ready");
+    (child, out)
+}
+
+#[test]
+fn g4_signals_reach_the_command_at_a_terminal_too() {
+    let place = Place::new();
+    for (signal, code) in SIGNALS {
+        let (mut child, _out) = at_a_terminal(&place, TRAPS);
+        let processes = place.world.processes();
+        let is_lock = |argv: &[String]| {
+            let [program, verb, ..] = argv else {
+                return false;
+            };
+            program.ends_with("/cr-git") && verb == "lock"
+        };
+        let lock = processes.iter().find(|it| is_lock(&it.argv));
+        kill(lock.expect("the holder").pid, signal);
+        assert_eq!(child.wait().expect("ends").code(), Some(code), "{signal:?}");
+    }
+}
+
+#[test]
+fn g4_a_key_of_the_terminal_reaches_the_command_once() {
+    let place = Place::new();
+    let script = "n=0; trap 'n=$((n + 1))' INT; echo ready; \
+                  read -r line || read -r line; echo \"$n interrupts\"";
+    let (mut child, mut out) = at_a_terminal(&place, script);
+    let stdin = child.stdin.as_mut().expect("piped");
+    // Ctrl-C, and a line after it.
+    stdin.write_all(b"\x03").expect("written");
+    let mut shown = Vec::new();
+    out.read_until(b'C', &mut shown).expect("an echo");
+    stdin.write_all(b"x\n").expect("written");
+    assert!(child.wait().expect("ends").success());
+    let mut text = String::new();
+    out.read_to_string(&mut text).expect("text");
+    assert!(text.contains("1 interrupts"), "{text}");
 }
 
 #[test]
@@ -169,7 +230,7 @@ fn g4_all_work_trees_share_the_lock() {
 #[test]
 fn a_lock_inside_a_lock_does_not_wait_for_itself() {
     let place = Place::new();
-    let ours = assert_cmd::cargo::cargo_bin!("cr-git");
+    let ours = bin("cr-git");
     let ours = ours.to_str().expect("text");
     let args = [
         "lock", "--", ours, "lock", "--wait", "5", "--", "echo", "inside",
@@ -193,14 +254,7 @@ fn g4_a_link_in_place_of_the_lock_is_refused() {
     refused();
     fs::hard_link(&victim, &lock).expect("linked");
     refused();
-    assert!(
-        place
-            .command("mkfifo")
-            .arg(&lock)
-            .status()
-            .expect("runs")
-            .success()
-    );
+    cr_test::Fifo::new(&lock);
     refused();
     assert_eq!(fs::read(&victim).expect("there"), b"untouched");
 }

@@ -7,6 +7,5 @@ mod hostile;
 mod locking;
 mod place;
 mod scope;
-mod signals;
 mod stream;
 mod trouble;

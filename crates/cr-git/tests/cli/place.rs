@@ -4,28 +4,25 @@
 use std::cell::Cell;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
-use assert_cmd::cargo::cargo_bin;
+use cr_test::{Command, World, bin};
 use serde_json::Value;
-use tempfile::TempDir;
 
 pub(crate) struct Place {
-    dir: TempDir,
+    pub(crate) world: World,
     clock: Cell<u64>,
 }
 
 impl Place {
     /// A directory that is in no repository.
     pub(crate) fn bare() -> Self {
-        let dir = tempfile::tempdir().expect("a directory");
-        fs::create_dir(dir.path().join("home")).expect("made");
-        fs::create_dir(dir.path().join("work")).expect("made");
+        let world = World::new();
+        fs::create_dir(world.path("work")).expect("made");
         let clock = Cell::new(1_700_000_000);
-        Self { dir, clock }
+        Self { world, clock }
     }
 
     /// A repository without a commit.
@@ -45,12 +42,12 @@ impl Place {
 
     /// Where the work tree is.
     pub(crate) fn path(&self) -> PathBuf {
-        self.dir.path().join("work")
+        self.world.path("work")
     }
 
     /// A directory beside the work tree.
     pub(crate) fn beside(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
+        self.world.path(name)
     }
 
     pub(crate) fn write(&self, path: impl AsRef<Path>, text: impl AsRef<[u8]>) {
@@ -63,20 +60,10 @@ impl Place {
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let now = self.clock.get() + 1;
         self.clock.set(now);
-        let mut command = Command::new(program);
+        let mut command = self.world.command(program);
         command
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", self.dir.path().join("home"))
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("GIT_AUTHOR_NAME", "A")
-            .env("GIT_AUTHOR_EMAIL", "a@example.org")
-            .env("GIT_COMMITTER_NAME", "C")
-            .env("GIT_COMMITTER_EMAIL", "c@example.org")
             .env("GIT_AUTHOR_DATE", format!("@{now} +0000"))
             .env("GIT_COMMITTER_DATE", format!("@{now} +0000"))
-            .env("LC_ALL", "C")
-            .env("TZ", "UTC")
             .current_dir(self.path());
         command
     }
@@ -102,7 +89,7 @@ impl Place {
     }
 
     pub(crate) fn cr(&self, args: &[&str]) -> Command {
-        let mut command = self.command(cargo_bin!("cr-git"));
+        let mut command = self.command(bin("cr-git"));
         command.args(args);
         command
     }
@@ -144,20 +131,7 @@ pub(crate) fn json(line: &str) -> Value {
 
 /// Runs `command` with `input` on its standard input.
 pub(crate) fn feed(command: &mut Command, input: &[u8]) -> Output {
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("starts");
-    let mut stdin = child.stdin.take().expect("piped");
-    let input = input.to_vec();
-    let writer = std::thread::spawn(move || {
-        let _ = stdin.write_all(&input);
-    });
-    let output = child.wait_with_output().expect("ends");
-    writer.join().expect("no panic");
-    output
+    command.write_stdin(input).output().expect("runs")
 }
 
 /// The subjects of `commits`, without their ids.

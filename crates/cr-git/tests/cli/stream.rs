@@ -3,8 +3,9 @@
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 
+use cr_test::{Child, Signal};
 use serde_json::{Value, json};
 
 use crate::place::{Place, feed, line_of, subjects};
@@ -137,9 +138,7 @@ fn an_interrupt_is_for_the_agent_and_the_line_still_comes() {
     stdin.write_all(b"{}\n").expect("written");
     // The line came through, so the handler is in place.
     out.read_line(&mut String::new()).expect("read");
-    let pid = child.id().to_string();
-    let kill = place.command("kill").args(["-INT", &pid]).status();
-    assert!(kill.expect("runs").success());
+    child.signal(Signal::INT);
     drop(stdin);
     let mut rest = String::new();
     out.read_to_string(&mut rest).expect("read");

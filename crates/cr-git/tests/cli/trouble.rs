@@ -214,14 +214,7 @@ fn no_git_at_all_is_an_error_in_the_line() {
 fn a_git_that_hangs_is_given_up() {
     let place = Place::new();
     let bin = place.beside("bin");
-    fs::create_dir(&bin).expect("made");
-    let script = bin.join("git");
-    fs::write(&script, "#!/bin/sh\nexec sleep 1000\n").expect("written");
-    std::process::Command::new("chmod")
-        .arg("+x")
-        .arg(&script)
-        .status()
-        .expect("runs");
+    place.world.script("bin/git", "exec sleep 1000");
     let path = format!("{}:/usr/bin:/bin", bin.display());
     let mut command = place.cr(&["start", "--git-timeout", "100ms"]);
     let output = command.env("PATH", path).output().expect("runs");
