@@ -72,8 +72,6 @@ pub struct AgentCommand {
     pub model: Option<String>,
     /// The permission mode, if one was chosen.
     pub permission_mode: Option<String>,
-    /// The text of the schema that the answer must satisfy.
-    pub schema: Option<String>,
     /// How deep this run is nested in others.
     pub depth: u32,
 }
@@ -94,14 +92,13 @@ impl AgentCommand {
             argv: Vec::new(),
             model: args.model.clone().or(default),
             permission_mode: permission_mode(args),
-            schema: schema::text(args)?,
             depth: depth()?,
         };
-        plan.fill(args);
+        plan.fill(args, schema::text(args)?);
         Ok(plan)
     }
 
-    fn fill(&mut self, args: &AgentOptions) {
+    fn fill(&mut self, args: &AgentOptions, schema: Option<String>) {
         for flag in ["-p", "--output-format=stream-json", "--verbose"] {
             self.argv.push(flag.into());
         }
@@ -116,7 +113,7 @@ impl AgentCommand {
             ("--max-turns", turns),
             ("--max-budget-usd", budget),
             ("--permission-mode", self.permission_mode.clone()),
-            ("--json-schema", self.schema.clone()),
+            ("--json-schema", schema),
         ];
         for (flag, value) in values {
             if let Some(value) = value {

@@ -2,10 +2,8 @@
 //! every setting.
 
 mod config;
-mod settings;
 
 pub use config::{Config, Source};
-pub use settings::{SETTINGS, Setting};
 
 use std::collections::BTreeMap;
 

@@ -1,43 +1,48 @@
-//! The outer half of `run`: creates the sandbox, passes signals in, returns the
-//! exit code.
+//! The outer half of `run`: makes the place, passes signals in, brings the
+//! code out.
 //!
-//! It stays outside to remove the work directory. It talks to the inner half
-//! through a named pipe: signal numbers as bytes. If this process is killed, the
-//! end of file ends the sandbox.
+//! It stays outside so that there is someone to remove the work directory, and
+//! it speaks to the inner half through a named pipe: signal numbers go in as
+//! bytes, and end of file, should this process be killed, ends everything.
 
 use std::env;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command};
 
 use anyhow::Context;
 use cr_io::Exit;
-use cr_signal::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, Signals};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::iterator::{backend::SignalDelivery, exfiltrator::SignalOnly};
 
-use crate::{RunArgs, sandbox};
+use crate::{RunArgs, seal};
 
 /// The named pipe, below the work directory.
 pub(crate) const CONTROL: &str = "control";
 
 const FORWARDED: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
 
-/// Runs the command of `args` in the sandbox.
+type Signals = SignalDelivery<UnixStream, SignalOnly>;
+
+/// Runs the command of `args` in a sealed place.
 pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
-    // Refuse an invalid script before anything is started.
+    // A script that is none is found before anything is started.
     if let Some(path) = &args.scenario {
         args.record.api(path, Vec::new())?;
     }
     let work = tempfile::Builder::new().prefix("cr-mock.").tempdir()?;
     let mut control = control(work.path()).context("control pipe")?;
-    let mut signals = Signals::take(&FORWARDED)?;
+    let (read, write) = UnixStream::pair()?;
+    let mut signals = Signals::with_pipe(read, write, SignalOnly, FORWARDED)?;
     let inner = env::current_exe().context("own program")?;
 
-    sandbox::unshare_all().context(Exit::Tool)?;
+    seal::leave().context(Exit::Tool)?;
     let mut child = Command::new(inner)
         .arg("inside")
         .arg("--work")
@@ -69,7 +74,7 @@ fn attend(child: &Child, signals: &mut Signals, control: &mut File) -> anyhow::R
     loop {
         let mut fds = [
             PollFd::new(&ended, PollFlags::IN),
-            PollFd::new(&*signals, PollFlags::IN),
+            PollFd::new(signals.get_read(), PollFlags::IN),
         ];
         match poll(&mut fds, None) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -78,7 +83,7 @@ fn attend(child: &Child, signals: &mut Signals, control: &mut File) -> anyhow::R
         if !fds[0].revents().is_empty() {
             return Ok(());
         }
-        for number in signals.numbers() {
+        for number in signals.pending() {
             let number = u8::try_from(number).expect("a small number");
             control.write_all(&[number]).context("control pipe")?;
         }

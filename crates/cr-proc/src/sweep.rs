@@ -1,4 +1,4 @@
-//! Ends a process tree: SIGTERM, a grace period, SIGKILL until no child is left.
+//! Ending a family: ask, wait a moment, kill until no child is left.
 
 use std::io;
 use std::thread;
@@ -11,22 +11,23 @@ use rustix::process::{
 
 use crate::table::{Process, children, descendants};
 
-/// The interval between two checks for survivors.
+/// Between two looks at who is left.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// A process that survives SIGKILL for this long counts as unkillable.
+/// How long a process may take to die of SIGKILL before it counts as one that
+/// cannot be killed.
 const KILL_LIMIT: Duration = Duration::from_millis(1500);
 
 /// What a sweep found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// Processes that were alive at its start.
+    /// Who was still alive at its start.
     pub leaked: Vec<Process>,
-    /// Processes that are alive at its end: another user's, or stuck in the kernel.
+    /// Who is still alive at its end: another user's, or stuck in the kernel.
     pub unkillable: Vec<Process>,
 }
 
-/// Makes this process the subreaper: orphaned descendants become its children.
+/// Makes this process the one that orphans among its descendants fall to.
 pub fn adopt_orphans() -> io::Result<()> {
     Ok(set_child_subreaper(Some(getpid()))?)
 }
@@ -43,26 +44,26 @@ pub fn reap(mut each: impl FnMut(Pid, WaitStatus)) -> bool {
     }
 }
 
-/// Ends every descendant of this process: SIGTERM, then SIGKILL after `grace`,
-/// until no child is left. `each` is called with the status of each one.
+/// Ends every descendant of this process: SIGTERM, up to `patience` to follow
+/// it, then SIGKILL until no child is left. `each` learns how each one died.
 ///
-/// Only a parent reaps, so the pid of an unreaped child is not reused. When a
-/// child dies, its own children become ours before we can reap it. So no child
-/// left means no descendant left, whatever they forked meanwhile.
-pub fn sweep(grace: Duration, mut each: impl FnMut(Pid, WaitStatus)) -> Swept {
+/// Only a parent reaps, so while a child is ours its number is not reused; and
+/// when a child dies, its own children are ours before we can reap it. No child
+/// left therefore means no descendant left, whatever they forked meanwhile.
+pub fn sweep(patience: Duration, mut each: impl FnMut(Pid, WaitStatus)) -> Swept {
     let me = getpid().as_raw_nonzero().get();
     let mut swept = Swept::default();
     if !reap(&mut each) {
         return swept;
     }
     swept.leaked = descendants(me);
-    if !grace.is_zero() {
+    if !patience.is_zero() {
         for process in &swept.leaked {
             let _ = process.signal(Signal::TERM);
-            // A stopped process does not handle SIGTERM.
+            // One that is stopped would not notice.
             let _ = process.signal(Signal::CONT);
         }
-        let until = Instant::now() + grace;
+        let until = Instant::now() + patience;
         while Instant::now() < until {
             if !reap(&mut each) {
                 return swept;
@@ -86,12 +87,12 @@ pub fn sweep(grace: Duration, mut each: impl FnMut(Pid, WaitStatus)) -> Swept {
     }
 }
 
-/// Sends SIGKILL to every child and every visible descendant. Returns whether
-/// there was one.
+/// Sends SIGKILL to every child and every descendant in sight; returns whether
+/// there was one to send it to.
 fn kill_children(me: i32) -> bool {
     let mut found = false;
-    // The children first, without a walk of the tree: a fork storm is only
-    // outrun by being quick.
+    // The children first, and without a look at the whole tree: a storm of
+    // forks is only outrun by being quick.
     for pid in children(me).unwrap_or_default() {
         found |= Pid::from_raw(pid).is_some_and(|pid| kill_process(pid, Signal::KILL).is_ok());
     }
@@ -104,15 +105,15 @@ fn kill_children(me: i32) -> bool {
 /// Ends every descendant of `other`, a child of ours that does not answer, and
 /// then `other` itself.
 ///
-/// The tree is killed from outside because a descendant may keep `other` stopped:
-/// it must be dead before it becomes our own child.
+/// From outside, because a descendant may be what stops it: one that signals
+/// its parent over and over must be dead before it can become ours.
 pub fn outlive(other: Pid) -> Vec<Process> {
     let pid = other.as_raw_nonzero().get();
     let leaked = descendants(pid);
     let until = Instant::now() + KILL_LIMIT;
     let mut quiet = 0;
-    // Two walks: the second one finds processes that were reparented to `other`
-    // during the first.
+    // All of them dead in two walks: the second has seen whoever was handed up
+    // to `other` while the first went on.
     while quiet < 2 && Instant::now() < until {
         let living = descendants(pid);
         quiet = if living.is_empty() { quiet + 1 } else { 0 };
