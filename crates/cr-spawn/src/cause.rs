@@ -2,8 +2,8 @@
 
 use cr_io::Exit;
 
+use crate::guardian_protocol::End;
 use crate::output::Fate;
-use crate::wire::End;
 
 /// What ended the agent, if it was not the agent itself.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -23,8 +23,8 @@ use signal_hook::consts::{
     SIGALRM, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
 };
 
+use crate::guardian_protocol::{End, GuardianSocket, Order, Received, Report, Spec};
 use crate::record::{self, Exit};
-use crate::wire::{End, Order, Received, Report, Spec, Wire};
 
 /// The first argument of a guardian; no option of the tool begins like it.
 pub(crate) const MARK: &str = "--guardian:";
@@ -56,7 +56,7 @@ pub fn guard() -> Option<ExitCode> {
 }
 
 struct Guardian {
-    wire: Wire,
+    wire: GuardianSocket,
     chld: UnixStream,
     front: i32,
     agent: Option<Pid>,
@@ -102,7 +102,7 @@ impl Guardian {
         }
         let now = Instant::now();
         Ok(Self {
-            wire: Wire::from_fd(io::stdin().as_fd().try_clone_to_owned()?),
+            wire: GuardianSocket::from_fd(io::stdin().as_fd().try_clone_to_owned()?),
             chld: read,
             front: getppid().map_or(0, |pid| pid.as_raw_nonzero().get()),
             agent: None,

@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 
+use crate::poll_set::polled;
 use crate::recording::Recording;
-use crate::wait::polled;
 use cr_io::{OutputFile, OutputFileRecord};
 
 /// More than this is not collected.

@@ -7,8 +7,8 @@ use anyhow::{Context, anyhow};
 use cr_io::{Exit, message};
 use cr_rundir::{RunDir, RunId, StateDir, Unsafe};
 
-use crate::front::DRAIN;
 use crate::record::{Limits, millis};
+use crate::supervisor::DRAIN;
 use cr_agent::AgentOptions;
 
 /// What a prompt is when a session is resumed without one.

@@ -10,7 +10,7 @@ use cr_io::Redactor;
 use cr_proc::{Process, Swept};
 use serde::Serialize;
 
-use crate::wire::End;
+use crate::guardian_protocol::End;
 use cr_io::OutputFileRecord;
 
 /// The most processes that are listed.

@@ -11,9 +11,9 @@ use cr_rundir::{Lock, RunDir, RunId, StateDir};
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::cause::{self, Cause};
-use crate::feed::Feed;
-use crate::front::{Front, Parts};
-use crate::guard::Guard;
+use crate::guardian_link::GuardianLink;
+use crate::guardian_protocol::{Order, Spec};
+use crate::input_queue::InputQueue;
 use crate::output::{Fate, Output};
 use crate::prepare::{limits, no_isolation, note, place, prompt, refused, run_id};
 use crate::record::{self, Claude, Start, compose};
@@ -22,7 +22,7 @@ use crate::signals::Signals;
 use crate::starter::Starter;
 use crate::stderr::Stderr;
 use crate::stdout::Stdout;
-use crate::wire::{Order, Spec};
+use crate::supervisor::{Parts, Supervisor};
 use cr_agent::AgentCommand;
 use cr_agent::AgentOptions;
 use cr_agent::{Missing, Version};
@@ -178,7 +178,7 @@ impl Run<'_> {
         let streams = Streams::new().map_err(own)?;
         let environment = self.plan.environment(self.args, self.id.as_str());
         let argv = &self.plan.argv;
-        let guard = Guard::start(&self.plan.name, argv, &environment, self.args.isolate);
+        let guard = GuardianLink::start(&self.plan.name, argv, &environment, self.args.isolate);
         let guard = match guard {
             Ok(guard) => guard,
             Err(err) if self.args.isolate => return Err(no_isolation(err)),
@@ -198,9 +198,9 @@ impl Run<'_> {
             out,
             stdout: Stdout::new(streams.ours.1, self.args.max_line).map_err(own)?,
             stderr: Stderr::new(streams.ours.2).map_err(own)?,
-            feed: Feed::new(streams.ours.0, std::mem::take(&mut self.prompt)),
+            feed: InputQueue::new(streams.ours.0, std::mem::take(&mut self.prompt)),
         };
-        let front = Front::new(
+        let front = Supervisor::new(
             self.args,
             self.id.as_str(),
             &self.redactor,
@@ -214,7 +214,7 @@ impl Run<'_> {
     ///
     /// What the run is comes first: whatever becomes of us from here on, a run
     /// that is marked as started gets its record.
-    fn brief(&self, guard: &Guard, path: &Path, version: &Version, streams: &[OwnedFd; 3]) {
+    fn brief(&self, guard: &GuardianLink, path: &Path, version: &Version, streams: &[OwnedFd; 3]) {
         let mut fds: Vec<BorrowedFd<'_>> = Vec::new();
         fds.extend(self.dir.as_ref().map(AsFd::as_fd));
         fds.extend(self.lock.as_ref().map(AsFd::as_fd));
@@ -224,15 +224,15 @@ impl Run<'_> {
         guard.order(&Order::Start, &fds);
     }
 
-    fn see_through(&self, mut front: Front<'_>, path: &Path, version: &Version) -> Exit {
+    fn see_through(&self, mut front: Supervisor<'_>, path: &Path, version: &Version) -> Exit {
         front.start();
         let (guardian, agent) = (front.guard.pid(), front.agent);
         let line = self.start_line(path, version, Some(guardian), agent);
         front.out.line(&line);
         front.run();
         front.out.settle();
-        let exit = crate::end::facts(&front, self.id.as_str());
-        crate::end::finish(front, &exit)
+        let exit = crate::ending::facts(&front, self.id.as_str());
+        crate::ending::finish(front, &exit)
     }
 
     /// What is written before the agent runs.

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use cr_io::{Line, Lines};
 
-use crate::ration::{Flow, Ration, Rationed};
+use crate::read_budget::{BudgetedRead, BudgetedReader, Flow};
 use crate::record::{self, Words, compose};
 use crate::stdout::{Maker, Sink};
 
@@ -21,7 +21,7 @@ const TAIL: usize = 64 << 10;
 pub(crate) struct Stderr {
     fd: OwnedFd,
     flow: Flow,
-    lines: Lines<Ration>,
+    lines: Lines<BudgetedReader>,
     is_long: bool,
     bytes: u64,
     head: String,
@@ -34,7 +34,7 @@ pub(crate) struct Stderr {
 impl Stderr {
     /// Reads from `fd`, which does not block.
     pub(crate) fn new(fd: OwnedFd) -> io::Result<Self> {
-        let (ration, purse) = Ration::new(File::from(fd.try_clone()?));
+        let (ration, purse) = BudgetedReader::new(File::from(fd.try_clone()?));
         Ok(Self {
             fd,
             flow: Flow::new(purse),
@@ -93,7 +93,7 @@ impl Stderr {
     }
 }
 
-impl Rationed for Stderr {
+impl BudgetedRead for Stderr {
     const ROUND: usize = 500;
     const BYTES: usize = 256 << 10;
 

@@ -9,7 +9,7 @@ use cr_io::{Line, Lines, Redactor, is_object};
 use cr_rundir::RunDir;
 use sha2::{Digest, Sha256};
 
-use crate::ration::{Flow, Ration, Rationed};
+use crate::read_budget::{BudgetedRead, BudgetedReader, Flow};
 use crate::record::{Forged, Oversize, Words, compose};
 
 /// What of a long line is shown.
@@ -54,7 +54,7 @@ pub(crate) struct Maker<'a> {
 pub(crate) struct Stdout {
     fd: OwnedFd,
     flow: Flow,
-    lines: Lines<Ration>,
+    lines: Lines<BudgetedReader>,
     stage: Stage,
     counts: Counts,
 }
@@ -71,7 +71,7 @@ enum Stage {
 impl Stdout {
     /// Reads from `fd`, which does not block.
     pub(crate) fn new(fd: OwnedFd, max_line: usize) -> io::Result<Self> {
-        let (ration, purse) = Ration::new(File::from(fd.try_clone()?));
+        let (ration, purse) = BudgetedReader::new(File::from(fd.try_clone()?));
         Ok(Self {
             fd,
             flow: Flow::new(purse),
@@ -86,7 +86,7 @@ impl Stdout {
     }
 }
 
-impl Rationed for Stdout {
+impl BudgetedRead for Stdout {
     const ROUND: usize = 2000;
     const BYTES: usize = 4 << 20;
 

@@ -4,18 +4,18 @@ use std::time::{Duration, Instant};
 
 use cr_proc::{Process, Swept};
 
-use super::{DRAIN, Front, Phase};
+use super::{DRAIN, Phase, Supervisor};
 use crate::activity::Activity;
 use crate::cause::Cause;
 use crate::guardian::PATIENCE;
-use crate::ration::Rationed;
+use crate::guardian_protocol::{Order, Report};
+use crate::read_budget::BudgetedRead;
 use crate::record::millis;
-use crate::wire::{Order, Report};
 
 /// How long the guardian may take to end everything.
 const SWEEP: Duration = Duration::from_millis(2500);
 
-impl Front<'_> {
+impl Supervisor<'_> {
     pub(super) fn heed(&mut self, report: Report) {
         match report {
             Report::Started { pid } => {

@@ -6,17 +6,17 @@ use cr_io::Exit;
 use rustix::event::{PollFd, PollFlags};
 
 use crate::cause::{self, Cause};
-use crate::front::Front;
 use crate::output::Fate;
 use crate::prepare::note;
 use crate::record::{self, MOST, millis};
 use crate::start::spawn_code;
+use crate::supervisor::Supervisor;
 
 /// How long a reader may take for the rest, if the end was not the agent's own.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What `cr/exit` will say.
-pub(crate) fn facts(front: &Front<'_>, run_id: &str) -> record::Exit {
+pub(crate) fn facts(front: &Supervisor<'_>, run_id: &str) -> record::Exit {
     let (counts, cause) = (front.stdout.counts(), front.cause.as_ref());
     let started = !matches!(cause, Some(Cause::NotStarted(..)));
     let error = cause.and_then(Cause::error);
@@ -59,7 +59,7 @@ pub(crate) fn facts(front: &Front<'_>, run_id: &str) -> record::Exit {
 ///
 /// In this order: a reader may keep us waiting for ever, and the record must
 /// not wait with us. Whoever sees the end of the file knows that nobody is left.
-pub(crate) fn finish(mut front: Front<'_>, exit: &record::Exit) -> Exit {
+pub(crate) fn finish(mut front: Supervisor<'_>, exit: &record::Exit) -> Exit {
     let line = record::line(exit);
     if let Some(dir) = front.run_dir
         && let Err(err) = dir.write_once("exit.json", &line)
@@ -67,7 +67,7 @@ pub(crate) fn finish(mut front: Front<'_>, exit: &record::Exit) -> Exit {
         note(&format!("not recorded: {}", cr_io::message(&err)));
     }
     front.out.line(line.trim_ascii_end());
-    let Front {
+    let Supervisor {
         guard,
         mut out,
         mut signals,
@@ -103,6 +103,6 @@ pub(crate) fn finish(mut front: Front<'_>, exit: &record::Exit) -> Exit {
 fn reader_left() -> bool {
     let stdout = std::io::stdout();
     let mut fds = [PollFd::new(&stdout, PollFlags::empty())];
-    crate::wait::polled(&mut fds, Duration::ZERO);
+    crate::poll_set::polled(&mut fds, Duration::ZERO);
     fds[0].revents().contains(PollFlags::ERR)
 }

@@ -103,11 +103,11 @@ impl From<rustix::process::WaitStatus> for End {
 
 /// One end of the connection.
 #[derive(Debug)]
-pub(crate) struct Wire {
+pub(crate) struct GuardianSocket {
     socket: OwnedFd,
 }
 
-/// What [`Wire::receive`] found.
+/// What [`GuardianSocket::receive`] found.
 #[derive(Debug)]
 pub(crate) enum Received<T> {
     Message(T, Vec<OwnedFd>),
@@ -116,7 +116,7 @@ pub(crate) enum Received<T> {
     Closed,
 }
 
-impl Wire {
+impl GuardianSocket {
     /// Both ends.
     pub(crate) fn pair() -> io::Result<(Self, OwnedFd)> {
         let (kind, flags) = (SocketType::SEQPACKET, SocketFlags::CLOEXEC);
@@ -172,7 +172,7 @@ impl Wire {
     }
 }
 
-impl AsFd for Wire {
+impl AsFd for GuardianSocket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }

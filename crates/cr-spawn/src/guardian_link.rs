@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal};
 use signal_hook::consts::SIGCONT;
 
 use crate::guardian::{MARK, WAKE_SOON};
-use crate::wire::{End, Order, Received, Report, Wire};
+use crate::guardian_protocol::{End, GuardianSocket, Order, Received, Report};
 
 /// Between two signs of life.
 const BEAT: Duration = Duration::from_secs(1);
@@ -22,14 +22,14 @@ const LOST: Duration = Duration::from_secs(6);
 
 /// A guardian that runs.
 #[derive(Debug)]
-pub(crate) struct Guard {
-    wire: Wire,
+pub(crate) struct GuardianLink {
+    wire: GuardianSocket,
     child: Child,
     heard: Instant,
     asked: Instant,
 }
 
-impl Guard {
+impl GuardianLink {
     /// Starts a guardian that will run `argv`. The environment is the agent's.
     pub(crate) fn start(
         name: &OsString,
@@ -37,7 +37,7 @@ impl Guard {
         environment: &[(&'static str, Option<String>)],
         isolate: bool,
     ) -> io::Result<Self> {
-        let (wire, theirs) = Wire::pair()?;
+        let (wire, theirs) = GuardianSocket::pair()?;
         let mut command = Command::new("/proc/self/exe");
         command
             .arg0("cr-spawn")
@@ -98,7 +98,7 @@ impl Guard {
         self.heard.elapsed() > LOST
     }
 
-    /// When [`Guard::is_lost`] wants to be called next.
+    /// When [`GuardianLink::is_lost`] wants to be called next.
     pub(crate) fn due(&self) -> Instant {
         self.asked + BEAT
     }
@@ -145,7 +145,7 @@ impl Guard {
             Pid::from_child(&self.child),
             rustix::process::PidfdFlags::empty(),
         );
-        let left = gone.is_ok_and(|gone: OwnedFd| crate::wait::readable(&gone, BEAT));
+        let left = gone.is_ok_and(|gone: OwnedFd| crate::poll_set::readable(&gone, BEAT));
         if !left {
             let _ = self.child.kill();
         }
@@ -153,7 +153,7 @@ impl Guard {
     }
 }
 
-impl AsFd for Guard {
+impl AsFd for GuardianLink {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.wire.as_fd()
     }

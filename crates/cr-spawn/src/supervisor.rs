@@ -4,9 +4,9 @@
 //! its timeout, is the whole loop. What blocks is done elsewhere: the guardian
 //! waits for processes, a thread for the reader of standard output.
 
-mod course;
-mod passing;
-mod waiting;
+mod polling;
+mod relay;
+mod steps;
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -16,22 +16,22 @@ use cr_proc::Swept;
 use cr_rundir::RunDir;
 use signal_hook::consts::{SIGHUP, SIGTSTP};
 
-use self::passing::Passing;
-use self::waiting::Ready;
+use self::polling::Ready;
+use self::relay::Relay;
 use crate::activity::Activity;
 use crate::cause::Cause;
 use crate::clocks;
-use crate::feed::Feed;
-use crate::guard::Guard;
+use crate::guardian_link::GuardianLink;
+use crate::guardian_protocol::{End, Order, Received};
+use crate::input_queue::InputQueue;
 use crate::output::{Fate, Output};
-use crate::ration::Rationed;
+use crate::poll_set::is_pipe;
+use crate::read_budget::BudgetedRead;
 use crate::record::{Doing, Limit, Still, compose, millis};
 use crate::signals::Signals;
 use crate::starter::Starter;
 use crate::stderr::Stderr;
 use crate::stdout::{Maker, Stdout};
-use crate::wait::is_pipe;
-use crate::wire::{End, Order, Received};
 use cr_agent::AgentOptions;
 
 /// From the agent's end to the end of its pipes.
@@ -66,18 +66,18 @@ enum Phase {
 }
 
 /// A run as long as it lasts.
-pub(crate) struct Front<'a> {
+pub(crate) struct Supervisor<'a> {
     pub(crate) args: &'a AgentOptions,
     pub(crate) run_id: &'a str,
     pub(crate) redactor: &'a Redactor,
     pub(crate) run_dir: Option<&'a RunDir>,
-    pub(crate) guard: Guard,
+    pub(crate) guard: GuardianLink,
     pub(crate) signals: Signals,
     pub(crate) starter: Option<Starter>,
     pub(crate) out: Output,
     pub(crate) stdout: Stdout,
     pub(crate) stderr: Stderr,
-    pub(crate) feed: Option<Feed>,
+    pub(crate) feed: Option<InputQueue>,
     phase: Phase,
     /// When the phase ends by itself.
     until: Option<Instant>,
@@ -99,16 +99,16 @@ pub(crate) struct Front<'a> {
 
 /// The parts that a run is made of.
 pub(crate) struct Parts {
-    pub(crate) guard: Guard,
+    pub(crate) guard: GuardianLink,
     pub(crate) signals: Signals,
     pub(crate) starter: Option<Starter>,
     pub(crate) out: Output,
     pub(crate) stdout: Stdout,
     pub(crate) stderr: Stderr,
-    pub(crate) feed: Feed,
+    pub(crate) feed: InputQueue,
 }
 
-impl<'a> Front<'a> {
+impl<'a> Supervisor<'a> {
     pub(crate) fn new(
         args: &'a AgentOptions,
         run_id: &'a str,
@@ -280,7 +280,7 @@ impl<'a> Front<'a> {
         };
         let now = Instant::now();
         let before = self.stdout.counts().lines;
-        let mut sink = Passing {
+        let mut sink = Relay {
             out: &mut self.out,
             activity: Some(&mut self.activity),
             now,

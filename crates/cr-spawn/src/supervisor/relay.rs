@@ -7,13 +7,13 @@ use crate::output::Output;
 use crate::stdout::Sink;
 
 /// Where lines go while they are read: the output, with the activity beside.
-pub(super) struct Passing<'a> {
+pub(super) struct Relay<'a> {
     pub(super) out: &'a mut Output,
     pub(super) activity: Option<&'a mut Activity>,
     pub(super) now: Instant,
 }
 
-impl Sink for Passing<'_> {
+impl Sink for Relay<'_> {
     fn pass(&mut self, line: &[u8]) {
         if let Some(activity) = &mut self.activity {
             activity.line(line, self.now);

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
 
-use super::{Front, Phase};
+use super::{Phase, Supervisor};
 use crate::output::Fate;
-use crate::ration::Rationed;
-use crate::wait::polled;
+use crate::poll_set::polled;
+use crate::read_budget::BudgetedRead;
 
 /// Who has something for us.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,7 +22,7 @@ pub(super) struct Ready {
     pub(super) starter_left: bool,
 }
 
-impl Front<'_> {
+impl Supervisor<'_> {
     /// Waits for at most `limit`. While `blocked`, nothing is read.
     pub(super) fn poll(&self, limit: Duration, blocked: bool) -> Ready {
         let (stdout, input) = (std::io::stdout(), PollFlags::IN);

@@ -12,24 +12,24 @@ use crate::stdout::{Maker, Sink};
 
 /// A file, read by rations.
 #[derive(Debug)]
-pub(crate) struct Ration {
+pub(crate) struct BudgetedReader {
     file: File,
     left: Rc<Cell<usize>>,
 }
 
 /// What is left of a ration.
 #[derive(Debug)]
-pub(crate) struct Purse(Rc<Cell<usize>>);
+pub(crate) struct ReadBudget(Rc<Cell<usize>>);
 
-impl Ration {
-    pub(crate) fn new(file: File) -> (Self, Purse) {
+impl BudgetedReader {
+    pub(crate) fn new(file: File) -> (Self, ReadBudget) {
         let left = Rc::new(Cell::new(0));
-        let purse = Purse(Rc::clone(&left));
+        let purse = ReadBudget(Rc::clone(&left));
         (Self { file, left }, purse)
     }
 }
 
-impl Purse {
+impl ReadBudget {
     /// Allows `bytes` more, and nothing of what was allowed before.
     pub(crate) fn fill(&self, bytes: usize) {
         self.0.set(bytes);
@@ -39,14 +39,14 @@ impl Purse {
 /// How far the reading of a stream has come.
 #[derive(Debug)]
 pub(crate) struct Flow {
-    purse: Purse,
+    purse: ReadBudget,
     is_over: bool,
     /// Reading ended before the lines at hand did.
     is_waiting: bool,
 }
 
 impl Flow {
-    pub(crate) fn new(purse: Purse) -> Self {
+    pub(crate) fn new(purse: ReadBudget) -> Self {
         Self {
             purse,
             is_over: false,
@@ -57,7 +57,7 @@ impl Flow {
 
 /// A stream of the agent's, read by rations so that the clocks and the signals
 /// have their turn.
-pub(crate) trait Rationed {
+pub(crate) trait BudgetedRead {
     /// Lines read in one go.
     const ROUND: usize;
     /// Bytes read in one go.
@@ -100,7 +100,7 @@ pub(crate) trait Rationed {
     }
 }
 
-impl Read for Ration {
+impl Read for BudgetedReader {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let left = self.left.get();
         if left == 0 {

@@ -6,13 +6,13 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// What is still to be written. Dropping it closes the pipe.
 #[derive(Debug)]
-pub(crate) struct Feed {
+pub(crate) struct InputQueue {
     pipe: File,
     prompt: Vec<u8>,
     at: usize,
 }
 
-impl Feed {
+impl InputQueue {
     /// Writes `prompt` to `pipe`, which does not block.
     pub(crate) fn new(pipe: OwnedFd, prompt: Vec<u8>) -> Self {
         Self {
@@ -36,7 +36,7 @@ impl Feed {
     }
 }
 
-impl AsFd for Feed {
+impl AsFd for InputQueue {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.pipe.as_fd()
     }
