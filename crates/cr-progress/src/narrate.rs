@@ -2,6 +2,7 @@
 
 use cr_event::{Block, Content, Event, Kind, Message, Text, ToolResult, ToolUse, TurnEnd};
 
+use cr_usage::{is_window_of, percent_used};
 use jiff::Timestamp;
 
 use crate::clock::Clock;
@@ -331,16 +332,9 @@ impl Narrator {
         let (usage, model) = &self.context;
         let used = cr_event::Usage::of(cr_event::Raw::of(usage)?).context();
         let models = end.model_usage()?;
-        let named = |m: &&cr_event::ModelUsage<'_>| {
-            let name = m.model.decode();
-            name == *model || name.split_once('[').is_some_and(|(name, _)| name == model)
-        };
-        let window = models
-            .iter()
-            .find(named)?
-            .context_window
-            .filter(|&w| w > 0)?;
-        let percent = u128::from(used) * 100 / u128::from(window);
+        let named = |m: &&cr_event::ModelUsage<'_>| is_window_of(&m.model.decode(), model);
+        let window = models.iter().find(named)?.context_window?;
+        let percent = percent_used(used, window)?;
         Some(format!("context {percent}% of {window}"))
     }
 }
@@ -372,9 +366,5 @@ fn how(end: &TurnEnd<'_>, told: bool) -> String {
 
 /// What the turn cost: since the last result where the CLI says so.
 pub(crate) fn cost(end: &TurnEnd<'_>) -> Option<f64> {
-    let since = end.since_last();
-    // Summed from zero: the sum of nothing would be a negative one.
-    let add = |sum: f64, m: &cr_event::ModelUsage<'_>| sum + m.cost_usd.unwrap_or(0.0);
-    let since = since.map(|models| models.iter().fold(0.0, add));
-    since.or_else(|| end.total_cost_usd())
+    cr_usage::since_last_result(end).or_else(|| end.total_cost_usd())
 }

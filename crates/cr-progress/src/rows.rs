@@ -4,10 +4,11 @@
 //! long it took; what is still open at the end comes then.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
 use cr_event::{Block, Content, Event, Kind, Message, Text, ToolUse, TurnEnd, Usage};
 use cr_io::Redactor;
+use cr_usage::{RecentMap, key};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -49,14 +50,10 @@ pub struct Rows {
     session: Option<String>,
     run: Option<String>,
     turn: u64,
-    /// The messages whose tokens stand on a row, the last few of them: agents
-    /// beside each other speak in turns.
-    counted: VecDeque<Vec<u8>>,
+    /// The messages whose tokens stand on a row.
+    counted: RecentMap<()>,
     ready: Vec<Row>,
 }
-
-/// Messages that are remembered as counted.
-const COUNTED: usize = 256;
 
 /// Open calls that are kept until their result comes.
 const MOST: usize = 10_000;
@@ -156,14 +153,11 @@ impl Rows {
 
     /// The usage of a message, on the first of its lines.
     fn first_usage(&mut self, message: &Message<'_>) -> Option<Usage> {
-        let id = message.id?.bytes();
-        if message.is_synthetic() || self.counted.iter().any(|counted| counted == id) {
+        let id = key(&[message.id?.bytes()]);
+        if message.is_synthetic() || self.counted.has(id) {
             return None;
         }
-        if self.counted.len() == COUNTED {
-            self.counted.pop_front();
-        }
-        self.counted.push_back(id.to_vec());
+        self.counted.insert(id, ());
         message.usage()
     }
 
@@ -258,8 +252,7 @@ impl Rows {
             text: end.text().map(|text| text.decode().into_owned()),
             ok: Some(!end.is_error()),
             duration_ms: duration,
-            // A sum of binary fractions; nobody pays in smaller ones than these.
-            cost_usd: cost(&end).map(|usd| (usd * 1e6).round() / 1e6),
+            cost_usd: cost(&end).map(cr_usage::rounded),
             ..row
         };
         // Its tokens are those of the messages before it: summed once.

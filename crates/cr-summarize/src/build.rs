@@ -3,6 +3,7 @@
 use cr_event::Cursor;
 use cr_io::Redactor;
 use cr_summary::{Attempt, Denial, Git, Limit, Retry, SCHEMA, Summary, Tokens, Tools};
+use cr_usage::{CostSource, Prices, percent_used};
 use cr_verdict::{ResultFacts, Verdict, judge};
 use serde_json::value::RawValue;
 
@@ -10,7 +11,6 @@ use crate::calls::Denied;
 use crate::counts;
 use crate::evidence::{evidence, facts, said};
 use crate::gather::Gather;
-use crate::prices::Prices;
 use crate::resume::resume;
 use crate::value::{found_in, rewritten};
 
@@ -67,7 +67,7 @@ pub(crate) fn summary(gather: &Gather, terms: &Terms) -> Summary {
         api_retries: gather.api_retries,
         compactions: gather.compactions,
         forged: gather.ours.forged,
-        session_cost_usd: gather.cost.session(),
+        session_cost_usd: gather.usage.cost().session(),
         counts: gather.counts,
         tools: tools(gather),
         ..Summary::default()
@@ -95,13 +95,11 @@ pub(crate) fn summary(gather: &Gather, terms: &Terms) -> Summary {
 }
 
 fn tokens(gather: &Gather, terms: &Terms) -> Tokens {
-    let spent = gather.spend.sum();
-    let used = gather.context.used();
-    let window = gather.context.window().or(terms.context_window);
-    let percent = used.zip(window).and_then(|(used, window)| {
-        let percent = u128::from(used) * 100 / u128::from(std::num::NonZero::new(window)?.get());
-        Some(u64::try_from(percent).unwrap_or(u64::MAX))
-    });
+    let spent = gather.usage.tokens();
+    let used = gather.usage.context().used();
+    let window = gather.usage.context().window().or(terms.context_window);
+    let known = used.zip(window);
+    let percent = known.and_then(|(used, window)| percent_used(used, window));
     Tokens {
         input: spent.input,
         output: spent.output,
@@ -110,7 +108,7 @@ fn tokens(gather: &Gather, terms: &Terms) -> Tokens {
         context_used: used,
         context_window: window,
         context_used_pct: percent,
-        max_output: gather.context.max_output(),
+        max_output: gather.usage.context().max_output(),
     }
 }
 
@@ -133,7 +131,7 @@ fn tools(gather: &Gather) -> Tools {
 fn identity(summary: &mut Summary, gather: &Gather, terms: &Terms) {
     let ours = &gather.ours;
     summary.session_id = terms.masked(gather.about.session_id.as_deref());
-    let model = gather.context.model().or(ours.model.as_deref());
+    let model = gather.usage.context().model().or(ours.model.as_deref());
     summary.model = terms.masked(model);
     summary.run_id = terms.masked(ours.run_id.as_deref());
     // Attempts have directories of their own, in one of the whole run.
@@ -205,16 +203,13 @@ fn answer(summary: &mut Summary, gather: &Gather, terms: &Terms) {
 }
 
 fn cost(summary: &mut Summary, gather: &Gather, terms: &Terms) {
-    let (cost, source) = gather.cost.run();
-    (summary.cost_usd, summary.cost_source) = (cost, source.into());
-    if let (None, Some(prices)) = (summary.cost_usd, &terms.prices) {
-        summary.cost_usd = prices
-            .estimate(gather.spend.by_model())
-            .map(crate::cost::rounded);
-        if summary.cost_usd.is_some() {
-            summary.cost_source = "estimate".into();
-        }
-    }
+    let estimate = || {
+        let cost = terms.prices.as_ref()?.estimate(gather.usage.unpriced())?;
+        Some((cr_usage::rounded(cost), CostSource::Estimate))
+    };
+    let known = gather.usage.cost().run().or_else(estimate);
+    summary.cost_usd = known.map(|(cost, _)| cost);
+    summary.cost_source = known.map_or("none", |(_, source)| source.as_str()).into();
 }
 
 fn time(summary: &mut Summary, gather: &Gather) {

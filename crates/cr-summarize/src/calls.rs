@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cr_event::{Event, Raw, ToolUse};
 use cr_summary::OTHER_TOOLS;
 
-use crate::recent::{Recent, key};
+use cr_usage::{RecentMap, key};
 
 /// Tools told apart; further ones are counted under [`OTHER_TOOLS`].
 const TOOLS: usize = 1000;
@@ -22,8 +22,8 @@ pub(crate) struct Calls {
     pub(crate) subagents: u64,
     pub(crate) denials: Vec<Denied>,
     pub(crate) denied_total: u64,
-    seen: Recent<()>,
-    denied: Recent<()>,
+    seen: RecentMap<()>,
+    denied: RecentMap<()>,
     /// The last call of the main thread.
     last: Option<u64>,
     /// The last call of it that asks, until it is answered.

@@ -1,19 +1,16 @@
 //! What is known of a run while its lines go by.
 
-use cr_event::{Block, Content, Event, Kind, Message, Raw, TurnEnd, Usage};
+use cr_event::{Block, Content, Event, Kind, Message, Raw, TurnEnd};
 use cr_summary::Counts;
+use cr_usage::UsageMeter;
 use cr_verdict::RateLimit;
 use jiff::Timestamp;
 
 use crate::about::About;
 use crate::background::Background;
 use crate::calls::Calls;
-use crate::context::Context;
-use crate::cost::Cost;
 use crate::counts::{self, Fate};
 use crate::ours::Ours;
-use crate::recent::key;
-use crate::tokens::Spend;
 use crate::turns::{Turns, beginning};
 
 /// How much of the last words is kept when only the beginning is shown.
@@ -28,11 +25,9 @@ pub(crate) struct Gather {
     pub(crate) is_joining: bool,
     pub(crate) counts: Counts,
     pub(crate) about: About,
-    pub(crate) spend: Spend,
-    pub(crate) context: Context,
+    pub(crate) usage: UsageMeter,
     pub(crate) calls: Calls,
     pub(crate) turns: Turns,
-    pub(crate) cost: Cost,
     pub(crate) ours: Ours,
     pub(crate) background: Background,
     pub(crate) api_retries: u64,
@@ -46,10 +41,6 @@ pub(crate) struct Gather {
     pub(crate) log: LogEnd,
     /// Reading ended before the input did.
     pub(crate) is_cut: bool,
-    /// The session of the last result.
-    told: Option<u64>,
-    /// The message that is being streamed in pieces.
-    streamed: Option<u64>,
 }
 
 /// A failure as the CLI words it.
@@ -111,8 +102,7 @@ impl Gather {
             }
             let fate = self.ours.take(event);
             if event.is("start") {
-                self.spend.next_process(self.ours.resumes);
-                self.cost.next_process(self.ours.resumes);
+                self.usage.next_process(self.ours.resumes);
             }
             counts::count(&mut self.counts, fate);
             return;
@@ -131,26 +121,25 @@ impl Gather {
         self.turns.begin_again();
         self.calls.begin_again();
         self.background = Background::default();
-        self.context = Context::default();
+        self.usage.next_attempt();
         self.rate_limit = None;
         self.failure = None;
         self.said.clear();
-        self.streamed = None;
     }
 
     fn event(&mut self, event: &Event<'_>) -> bool {
         match event.kind {
             Kind::Assistant => self.assistant(event),
             Kind::User => self.user(event),
-            Kind::StreamEvent => self.piece(event),
+            Kind::StreamEvent => self.usage.piece(event, self.is_main(event)),
             _ if self.is_joining => false,
             Kind::Result => self.result(event),
             Kind::System => self.system(event),
             Kind::Control => self.calls.control(event),
-            Kind::CostState => self.cost.state(event.line),
+            Kind::CostState => self.usage.log_total(event.line),
             Kind::RateLimit => self.rate_limit(event.line),
             Kind::Reset => {
-                self.context.shrunk(None);
+                self.usage.cleared();
                 true
             }
             _ => false,
@@ -173,15 +162,7 @@ impl Gather {
             }
             return is_main;
         }
-        let id = message.id.map(|id| key(&[id.bytes()]));
-        let model = message.model.unwrap_or_default().prefix(256);
-        if let Some(usage) = message.usage() {
-            self.spend.message(id, &model, usage);
-            if is_main {
-                let is_final = event.is_log || message.stop_reason.is_some();
-                self.context.message(id, &model, usage, is_final);
-            }
-        }
+        let id = self.usage.message(event, message, is_main);
         for block in message.blocks() {
             if let Block::ToolUse(call) = block {
                 self.calls.call(id, call, is_main);
@@ -256,43 +237,9 @@ impl Gather {
         used
     }
 
-    /// A piece of a message: its beginning and its end tell the usage.
-    fn piece(&mut self, event: &Event<'_>) -> bool {
-        let Some(piece) = event.line.get("event") else {
-            return false;
-        };
-        let kind = piece.get("type").and_then(Raw::text).unwrap_or_default();
-        let named = event.line.get("api_message_id").and_then(Raw::text);
-        let named = named.map(|id| key(&[id.bytes()]));
-        if kind.is("message_start") {
-            let id = piece.at(&["message", "id"]).and_then(Raw::text);
-            self.streamed = id.map(|id| key(&[id.bytes()]));
-            return self.streamed.is_some();
-        }
-        let id = named.or(self.streamed);
-        let (Some(id), Some(usage), true) = (id, piece.get("usage"), kind.is("message_delta"))
-        else {
-            return false;
-        };
-        let usage = Usage::of(usage);
-        self.spend.correct(id, usage);
-        if self.is_main(event) {
-            self.context.over(id, usage.output);
-        }
-        true
-    }
-
     fn result(&mut self, event: &Event<'_>) -> bool {
         let end = TurnEnd::new(event.line);
-        let session = event.session_id.map(|id| key(&[id.bytes()]));
-        if self.told.is_some() && session.is_some() && self.told != session {
-            self.spend.next_session();
-            self.cost.next_session();
-        }
-        self.told = session.or(self.told);
-        self.spend.result(&end);
-        self.context.result(&end);
-        let cost = self.cost.result(&end);
+        let cost = self.usage.result(event, &end);
         let most = self.most();
         let failure = self.failure.take().map(|failure| failure.error);
         self.turns.result(&end, cost, most);
@@ -308,7 +255,7 @@ impl Gather {
     fn system(&mut self, event: &Event<'_>) -> bool {
         if event.is("init") {
             if let Some(model) = event.line.get("model").and_then(Raw::text) {
-                self.context.banner(model);
+                self.usage.banner(model);
             }
             self.about.banner(event.line);
         } else if event.is("api_retry") || event.is("api_error") {
@@ -318,9 +265,7 @@ impl Gather {
         } else if event.is("compact_boundary") {
             self.compactions += 1;
             if self.is_main(event) {
-                let told = event.line.at(&["compact_metadata", "post_tokens"]);
-                let told = told.or_else(|| event.line.at(&["compactMetadata", "postTokens"]));
-                self.context.shrunk(told.and_then(Raw::u64));
+                self.usage.compacted(event.line);
             }
         } else {
             return self.background.take(event);

@@ -11,30 +11,25 @@ use anyhow::anyhow;
 use cr_io::{Exit, Input, Out, Redactor, read_failure};
 use cr_rundir::RunDir;
 use cr_summary::Summary;
+use cr_usage::Prices;
 
 mod about;
 mod background;
 mod build;
 mod calls;
-mod context;
-mod cost;
 mod counts;
 mod evidence;
 mod gather;
 mod help;
 mod ours;
-mod prices;
 mod reading;
-mod recent;
 mod resume;
 mod sessions;
 mod source;
-mod tokens;
 mod turns;
 mod value;
 
 use build::Terms;
-use prices::Prices;
 use sessions::Sessions;
 use source::Sources;
 

@@ -83,7 +83,7 @@ fn turn(end: &TurnEnd<'_>, cost_usd: Option<f64>) -> Turn {
         terminal_reason: short(end, "terminal_reason"),
         num_turns: end.num_turns(),
         duration_ms: end.number("duration_ms"),
-        cost_usd: cost_usd.map(crate::cost::rounded),
+        cost_usd: cost_usd.map(cr_usage::rounded),
         origin: origin.map(|kind| kind.prefix(100).into_owned()),
     }
 }

@@ -1,4 +1,4 @@
-//! List prices, for an estimate where nobody said what a run cost.
+//! List prices, for an estimate where no line says what a run cost.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use serde::Deserialize;
 /// Dollars for a million tokens.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Price {
+struct Price {
     input: f64,
     output: f64,
     cache_read: f64,
@@ -21,7 +21,7 @@ pub(crate) struct Price {
 
 /// Prices by the beginning of a model's name; the longest that fits counts.
 #[derive(Debug)]
-pub(crate) struct Prices(BTreeMap<String, Price>);
+pub struct Prices(BTreeMap<String, Price>);
 
 /// As of 2026-11-18; the help of `--estimate-cost` says so.
 #[rustfmt::skip]
@@ -60,12 +60,12 @@ impl Default for Prices {
 impl Prices {
     /// Reads a table: `{"MODEL": {"input": …, "output": …, "cache_read": …,
     /// "cache_creation": …}, …}`.
-    pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
+    pub fn read(path: &Path) -> anyhow::Result<Self> {
         let place = || path.display().to_string();
         let bytes = fs::read(path).with_context(place).context(Exit::NoInput)?;
         serde_json::from_slice(&bytes).map(Self).map_err(|err| {
             let text = err.to_string();
-            // It is said where everybody says it.
+            // The line stands before the cause, as in every message.
             let cause = text
                 .rsplit_once(" at line ")
                 .map_or(&*text, |(cause, _)| cause);
@@ -73,11 +73,8 @@ impl Prices {
         })
     }
 
-    /// What the tokens cost; `None` if the price of one model is not known.
-    pub(crate) fn estimate<'a>(
-        &self,
-        spent: impl Iterator<Item = (&'a str, Usage)>,
-    ) -> Option<f64> {
+    /// What the tokens cost; `None` if the price of a model is not known.
+    pub fn estimate<'a>(&self, spent: impl Iterator<Item = (&'a str, Usage)>) -> Option<f64> {
         let mut sum = None;
         for (model, usage) in spent {
             let known = self.0.iter().rfind(|(start, _)| model.starts_with(*start));

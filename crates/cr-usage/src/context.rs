@@ -9,9 +9,9 @@ use cr_event::{Text, TurnEnd, Usage};
 /// Models whose windows are remembered.
 const MODELS: usize = 64;
 
-/// What is known of the main thread's context.
+/// How full the main thread's context is.
 #[derive(Debug, Default)]
-pub(crate) struct Context {
+pub struct ContextUse {
     /// The model as the banner has it, with a suffix such as `[1m]`.
     banner: Option<String>,
     model: Option<String>,
@@ -35,13 +35,13 @@ struct Window {
     max_output: Option<u64>,
 }
 
-impl Context {
-    /// Notes the model of a turn's banner.
+impl ContextUse {
+    /// Takes the model of a turn's banner.
     pub(crate) fn banner(&mut self, model: Text<'_>) {
         self.banner = Some(model.prefix(256).into_owned());
     }
 
-    /// Notes a message of the main thread. Its output counts once it is final.
+    /// Takes a message of the main thread. Its output counts once it is final.
     pub(crate) fn message(&mut self, id: Option<u64>, model: &str, usage: Usage, is_final: bool) {
         if self.model.as_deref() != Some(model) {
             self.model = Some(model.to_owned());
@@ -57,15 +57,15 @@ impl Context {
         self.last = Some(Last { id, sent, output });
     }
 
-    /// Notes the end of a call.
-    pub(crate) fn over(&mut self, id: u64, output: u64) {
+    /// Takes the output of a message that is over.
+    pub(crate) fn end_message(&mut self, id: u64, output: u64) {
         if let Some(last) = self.last.as_mut().filter(|last| last.id == Some(id)) {
             last.output = Some(output);
         }
     }
 
-    /// Forgets the conversation; what is left of it takes `tokens`.
-    pub(crate) fn shrunk(&mut self, tokens: Option<u64>) {
+    /// The conversation was replaced by one of `tokens`, if that is known.
+    pub(crate) fn replaced(&mut self, tokens: Option<u64>) {
         self.last = tokens.map(|sent| Last {
             id: None,
             sent,
@@ -73,7 +73,7 @@ impl Context {
         });
     }
 
-    /// Notes the windows that a result tells.
+    /// Takes the windows that a result names.
     pub(crate) fn result(&mut self, end: &TurnEnd<'_>) {
         let recent = end.since_last().unwrap_or_default();
         let all = end.model_usage().unwrap_or_default();
@@ -88,23 +88,23 @@ impl Context {
     }
 
     /// The model that spoke last, else the banner's.
-    pub(crate) fn model(&self) -> Option<&str> {
+    pub fn model(&self) -> Option<&str> {
         self.model.as_deref().or(self.banner.as_deref())
     }
 
     /// Tokens in use.
-    pub(crate) fn used(&self) -> Option<u64> {
+    pub fn used(&self) -> Option<u64> {
         let last = self.last.as_ref()?;
         Some(last.sent.saturating_add(last.output.unwrap_or(0)))
     }
 
     /// The size of the window.
-    pub(crate) fn window(&self) -> Option<u64> {
+    pub fn window(&self) -> Option<u64> {
         self.find()?.size
     }
 
-    /// The most that the model may say at once.
-    pub(crate) fn max_output(&self) -> Option<u64> {
+    /// The most output tokens of one answer.
+    pub fn max_output(&self) -> Option<u64> {
         self.find()?.max_output
     }
 
@@ -112,11 +112,25 @@ impl Context {
     /// does, messages without the suffix.
     fn find(&self) -> Option<&Window> {
         let model = self.model.as_deref()?;
-        let bare = |name: &str| name.split('[').next() == Some(model);
-        let banner = self.banner.as_deref().filter(|banner| bare(banner));
+        let banner = self.banner.as_deref();
+        let banner = banner.filter(|banner| is_window_of(banner, model));
         let named = |name: &str| self.windows.iter().find(|window| window.model == name);
+        let bare = |window: &&Window| is_window_of(&window.model, model);
         banner
             .and_then(named)
-            .or_else(|| self.windows.iter().find(|window| bare(&window.model)))
+            .or_else(|| self.windows.iter().find(bare))
     }
+}
+
+/// Whether a result's entry `name`, such as `opus[1m]`, is for the `model` that
+/// messages name without a suffix.
+pub fn is_window_of(name: &str, model: &str) -> bool {
+    name.split('[').next() == Some(model)
+}
+
+/// The share of a window that is in use, in percent, rounded down; `None` for a
+/// window of no size.
+pub fn percent_used(used: u64, window: u64) -> Option<u64> {
+    let percent = (u128::from(used) * 100).checked_div(window.into())?;
+    Some(u64::try_from(percent).unwrap_or(u64::MAX))
 }

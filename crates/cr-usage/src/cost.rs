@@ -2,9 +2,9 @@
 
 use cr_event::{Raw, TurnEnd};
 
-/// The evidence.
+/// The evidence for the cost of a run.
 #[derive(Debug, Default)]
-pub(crate) struct Cost {
+pub struct Cost {
     /// What the sessions before this one cost.
     before: Option<f64>,
     /// Sum of what each result adds to the one before.
@@ -36,14 +36,10 @@ impl Cost {
         self.before.map(sum).or(session)
     }
 
-    /// Notes a result; returns what its turn cost.
+    /// Takes a result; returns what its turn cost.
     pub(crate) fn result(&mut self, end: &TurnEnd<'_>) -> Option<f64> {
         let total = end.total_cost_usd().and_then(money);
-        let since = end.since_last().map(|models| {
-            let costs = models.iter().filter_map(|model| money(model.cost_usd?));
-            // The sum of nothing is -0.
-            costs.fold(0.0, |sum, cost| sum + cost)
-        });
+        let since = since_last_result(end);
         let before = self.total.unwrap_or(0.0);
         // Since a `/clear` the total starts anew.
         let difference = total.map(|total| {
@@ -60,26 +56,56 @@ impl Cost {
         since.or(difference)
     }
 
-    /// Notes a log's `cost-state`.
-    pub(crate) fn state(&mut self, line: Raw<'_>) -> bool {
+    /// Takes a log's `cost-state`; returns whether it has a total.
+    pub(crate) fn log_total(&mut self, line: Raw<'_>) -> bool {
         let total = line.get("totalCostUSD").and_then(Raw::f64).and_then(money);
         self.log = total.or(self.log);
         total.is_some()
     }
 
     /// This run's cost and where it is from.
-    pub(crate) fn run(&self) -> (Option<f64>, &'static str) {
+    pub fn run(&self) -> Option<(f64, CostSource)> {
         match (self.results(), self.log) {
-            (Some(cost), _) => (Some(rounded(cost)), "result"),
-            (None, Some(cost)) => (Some(rounded(cost)), "log"),
-            (None, None) => (None, "none"),
+            (Some(cost), _) => Some((rounded(cost), CostSource::Result)),
+            (None, Some(cost)) => Some((rounded(cost), CostSource::Log)),
+            (None, None) => None,
         }
     }
 
     /// The session's cost, earlier runs included.
-    pub(crate) fn session(&self) -> Option<f64> {
+    pub fn session(&self) -> Option<f64> {
         self.total.or(self.log).map(rounded)
     }
+}
+
+/// Where an amount is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CostSource {
+    /// A result line.
+    Result,
+    /// A session's log.
+    Log,
+    /// A table of prices.
+    Estimate,
+}
+
+impl CostSource {
+    /// The word used in summaries.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Result => "result",
+            Self::Log => "log",
+            Self::Estimate => "estimate",
+        }
+    }
+}
+
+/// The cost since the result before, where the result says so.
+pub fn since_last_result(end: &TurnEnd<'_>) -> Option<f64> {
+    let models = end.since_last()?;
+    let costs = models.iter().filter_map(|model| money(model.cost_usd?));
+    // `sum()` of nothing would be -0.
+    Some(costs.fold(0.0, |sum, cost| sum + cost))
 }
 
 /// An amount that can be one.
@@ -87,8 +113,9 @@ fn money(amount: f64) -> Option<f64> {
     (amount >= 0.0).then_some(amount)
 }
 
-/// To a millionth, where that changes anything.
-pub(crate) fn rounded(amount: f64) -> f64 {
+/// An amount rounded to a millionth of a dollar; smaller parts are errors of
+/// binary fractions.
+pub fn rounded(amount: f64) -> f64 {
     let rounded = (amount * 1e6).round() / 1e6;
     if rounded.is_finite() {
         rounded

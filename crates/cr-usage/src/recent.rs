@@ -9,8 +9,8 @@ use std::hash::{DefaultHasher, Hasher};
 /// Keys of one generation; two are kept.
 const GENERATION: usize = 1 << 17;
 
-/// A stand-in of eight bytes for ids of any length.
-pub(crate) fn key(parts: &[&[u8]]) -> u64 {
+/// A hash that stands for ids of any length.
+pub fn key(parts: &[&[u8]]) -> u64 {
     let mut hasher = DefaultHasher::new();
     for part in parts {
         hasher.write_usize(part.len());
@@ -19,14 +19,14 @@ pub(crate) fn key(parts: &[&[u8]]) -> u64 {
     hasher.finish()
 }
 
-/// See the module.
+/// A map of [`key`]s that forgets the oldest ones.
 #[derive(Debug)]
-pub(crate) struct Recent<V> {
+pub struct RecentMap<V> {
     young: HashMap<u64, V>,
     old: HashMap<u64, V>,
 }
 
-impl<V> Default for Recent<V> {
+impl<V> Default for RecentMap<V> {
     fn default() -> Self {
         Self {
             young: HashMap::new(),
@@ -35,20 +35,22 @@ impl<V> Default for Recent<V> {
     }
 }
 
-impl<V> Recent<V> {
-    pub(crate) fn get_mut(&mut self, key: u64) -> Option<&mut V> {
+impl<V> RecentMap<V> {
+    /// The value of a key that is not forgotten.
+    pub fn get_mut(&mut self, key: u64) -> Option<&mut V> {
         match self.young.get_mut(&key) {
             Some(value) => Some(value),
             None => self.old.get_mut(&key),
         }
     }
 
-    pub(crate) fn has(&self, key: u64) -> bool {
+    /// Whether the key is known.
+    pub fn has(&self, key: u64) -> bool {
         self.young.contains_key(&key) || self.old.contains_key(&key)
     }
 
-    /// Adds a new key; returns what is forgotten for it.
-    pub(crate) fn insert(&mut self, key: u64, value: V) -> HashMap<u64, V> {
+    /// Adds a new key; returns the entries that are forgotten for it.
+    pub fn insert(&mut self, key: u64, value: V) -> HashMap<u64, V> {
         self.young.insert(key, value);
         if self.young.len() < GENERATION {
             return HashMap::new();
@@ -57,12 +59,14 @@ impl<V> Recent<V> {
         std::mem::replace(&mut self.old, young)
     }
 
-    pub(crate) fn clear(&mut self) {
+    /// Forgets all keys.
+    pub fn clear(&mut self) {
         self.young.clear();
         self.old.clear();
     }
 
-    pub(crate) fn values(&self) -> impl Iterator<Item = &V> {
+    /// The values of all keys that are not forgotten.
+    pub fn values(&self) -> impl Iterator<Item = &V> {
         self.young.values().chain(self.old.values())
     }
 }
@@ -73,7 +77,7 @@ mod tests {
 
     #[test]
     fn what_is_forgotten_is_handed_back_once() {
-        let mut recent = Recent::default();
+        let mut recent = RecentMap::default();
         let mut forgotten = 0;
         let keys = 5 * GENERATION as u64;
         for key in 0..keys {

@@ -1,4 +1,4 @@
-//! What the run spent, in tokens.
+//! The tokens of a run.
 //!
 //! A result knows best. Calls of the API that no result covers (there is none,
 //! or the last turn was cut) are counted from their messages, each once: the
@@ -6,18 +6,18 @@
 
 use cr_event::{ModelUsage, TurnEnd, Usage};
 
-use crate::recent::Recent;
+use crate::recent::RecentMap;
 
 /// Models told apart; further ones are counted with the last.
 const MODELS: usize = 64;
 
-/// What was spent so far.
+/// The tokens so far.
 #[derive(Debug, Default)]
-pub(crate) struct Spend {
-    /// What the sessions before this one spent, by their results.
+pub(crate) struct TokenCount {
+    /// Tokens of the sessions before this one, by their results.
     before: Usage,
     /// Calls since the last result, by message.
-    calls: Recent<Call>,
+    calls: RecentMap<Call>,
     /// Calls since the last result that are no longer told apart, by model.
     folded: Vec<Usage>,
     models: Vec<String>,
@@ -27,8 +27,8 @@ pub(crate) struct Spend {
     total: Option<Usage>,
     /// Sum of what each result says of its main thread.
     main: Option<Usage>,
-    /// What processes that were cut off spent in this session, until its running
-    /// total covers that.
+    /// Tokens of processes of this session that were cut off, until its running
+    /// total covers them.
     cut_off: Usage,
 }
 
@@ -38,7 +38,7 @@ struct Call {
     usage: Usage,
 }
 
-impl Spend {
+impl TokenCount {
     /// Counts a message of `model`; `id` is the key of its id.
     pub(crate) fn message(&mut self, id: Option<u64>, model: &str, usage: Usage) {
         if let Some(call) = id.and_then(|id| self.calls.get_mut(id)) {

@@ -1,0 +1,18 @@
+//! Usage, cost and context of a stream or a session log.
+//!
+//! [`UsageMeter`] takes the events of a run and knows its tokens, its cost and
+//! how full the context is. Usage is counted once per `message.id`: a message
+//! comes in several lines, and each of them repeats its usage.
+
+mod context;
+mod cost;
+mod meter;
+mod prices;
+mod recent;
+mod tokens;
+
+pub use context::{ContextUse, is_window_of, percent_used};
+pub use cost::{Cost, CostSource, rounded, since_last_result};
+pub use meter::UsageMeter;
+pub use prices::Prices;
+pub use recent::{RecentMap, key};

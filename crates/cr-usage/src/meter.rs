@@ -1,0 +1,139 @@
+//! The events of a run, as far as they say what it used.
+
+use cr_event::{Event, Message, Raw, Text, TurnEnd, Usage};
+
+use crate::context::ContextUse;
+use crate::cost::Cost;
+use crate::recent::key;
+use crate::tokens::TokenCount;
+
+/// Counts the tokens and the cost of a run, and follows its context.
+#[derive(Debug, Default)]
+pub struct UsageMeter {
+    tokens: TokenCount,
+    cost: Cost,
+    context: ContextUse,
+    /// The session of the last result.
+    session: Option<u64>,
+    /// The message that is being streamed in pieces.
+    streamed: Option<u64>,
+}
+
+impl UsageMeter {
+    /// Counts an answer of the model. `is_main` says whether the main thread
+    /// got it: only that fills the run's context. Returns the key of its id.
+    pub fn message(
+        &mut self,
+        event: &Event<'_>,
+        message: &Message<'_>,
+        is_main: bool,
+    ) -> Option<u64> {
+        let id = message.id.map(|id| key(&[id.bytes()]));
+        let Some(usage) = message.usage() else {
+            return id;
+        };
+        let model = message.model.unwrap_or_default().prefix(256);
+        self.tokens.message(id, &model, usage);
+        if is_main {
+            let is_final = event.is_log || message.stop_reason.is_some();
+            self.context.message(id, &model, usage, is_final);
+        }
+        id
+    }
+
+    /// Takes a piece of a message; its end corrects the usage. Returns whether
+    /// it said anything.
+    pub fn piece(&mut self, event: &Event<'_>, is_main: bool) -> bool {
+        let Some(piece) = event.line.get("event") else {
+            return false;
+        };
+        let kind = piece.get("type").and_then(Raw::text).unwrap_or_default();
+        let named = event.line.get("api_message_id").and_then(Raw::text);
+        let named = named.map(|id| key(&[id.bytes()]));
+        if kind.is("message_start") {
+            let id = piece.at(&["message", "id"]).and_then(Raw::text);
+            self.streamed = id.map(|id| key(&[id.bytes()]));
+            return self.streamed.is_some();
+        }
+        let id = named.or(self.streamed);
+        let (Some(id), Some(usage), true) = (id, piece.get("usage"), kind.is("message_delta"))
+        else {
+            return false;
+        };
+        let usage = Usage::of(usage);
+        self.tokens.correct(id, usage);
+        if is_main {
+            self.context.end_message(id, usage.output);
+        }
+        true
+    }
+
+    /// Takes the result of a turn; returns what the turn cost.
+    pub fn result(&mut self, event: &Event<'_>, end: &TurnEnd<'_>) -> Option<f64> {
+        let session = event.session_id.map(|id| key(&[id.bytes()]));
+        if self.session.is_some() && session.is_some() && self.session != session {
+            self.tokens.next_session();
+            self.cost.next_session();
+        }
+        self.session = session.or(self.session);
+        self.tokens.result(end);
+        self.context.result(end);
+        self.cost.result(end)
+    }
+
+    /// Takes the running total in a session's log; returns whether there is one.
+    pub fn log_total(&mut self, line: Raw<'_>) -> bool {
+        self.cost.log_total(line)
+    }
+
+    /// Takes the model that a turn's banner names.
+    pub fn banner(&mut self, model: Text<'_>) {
+        self.context.banner(model);
+    }
+
+    /// The main thread's conversation was compacted.
+    pub fn compacted(&mut self, line: Raw<'_>) {
+        let left = line.at(&["compact_metadata", "post_tokens"]);
+        let left = left.or_else(|| line.at(&["compactMetadata", "postTokens"]));
+        self.context.replaced(left.and_then(Raw::u64));
+    }
+
+    /// The conversation was cleared.
+    pub fn cleared(&mut self) {
+        self.context.replaced(None);
+    }
+
+    /// Another process of the agent begins; `resumes` says whether it goes on
+    /// with the same session.
+    pub fn next_process(&mut self, resumes: bool) {
+        self.tokens.next_process(resumes);
+        self.cost.next_process(resumes);
+    }
+
+    /// Another attempt begins: what was used stays counted, the context is new.
+    pub fn next_attempt(&mut self) {
+        self.context = ContextUse::default();
+        self.streamed = None;
+    }
+
+    /// All tokens of the run.
+    pub fn tokens(&self) -> Usage {
+        self.tokens.sum()
+    }
+
+    /// The tokens that no result covers, by model: those that an estimate has
+    /// to price.
+    pub fn unpriced(&self) -> impl Iterator<Item = (&str, Usage)> {
+        self.tokens.by_model()
+    }
+
+    /// What is known of the cost.
+    pub fn cost(&self) -> &Cost {
+        &self.cost
+    }
+
+    /// How full the context is.
+    pub fn context(&self) -> &ContextUse {
+        &self.context
+    }
+}
