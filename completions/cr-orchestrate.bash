@@ -22,8 +22,8 @@ _cr__orchestrate() {
             cr__orchestrate,help)
                 cmd="cr__orchestrate__subcmd__help"
                 ;;
-            cr__orchestrate,one)
-                cmd="cr__orchestrate__subcmd__one"
+            cr__orchestrate,retry)
+                cmd="cr__orchestrate__subcmd__retry"
                 ;;
             cr__orchestrate,status)
                 cmd="cr__orchestrate__subcmd__status"
@@ -34,8 +34,8 @@ _cr__orchestrate() {
             cr__orchestrate__subcmd__help,help)
                 cmd="cr__orchestrate__subcmd__help__subcmd__help"
                 ;;
-            cr__orchestrate__subcmd__help,one)
-                cmd="cr__orchestrate__subcmd__help__subcmd__one"
+            cr__orchestrate__subcmd__help,retry)
+                cmd="cr__orchestrate__subcmd__help__subcmd__retry"
                 ;;
             cr__orchestrate__subcmd__help,status)
                 cmd="cr__orchestrate__subcmd__help__subcmd__status"
@@ -47,7 +47,7 @@ _cr__orchestrate() {
 
     case "${cmd}" in
         cr__orchestrate)
-            opts="-C -m -q -h -V --resume-run --dry-run --until --break --halt --sprint --retries --max-wait --backoff --again --rerun-lost --accept-changed --cwd --model --permission-mode --max-turns --max-budget --timeout --report --quiet --help --version status attempt one help"
+            opts="-C -m -q -h -V --resume-run --dry-run --until --break --halt --sprint --retries --max-wait --backoff --again --rerun-lost --accept-changed --cwd --model --permission-mode --max-turns --max-budget --timeout --report --quiet --help --version status attempt retry help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -139,7 +139,7 @@ _cr__orchestrate() {
             return 0
             ;;
         cr__subcmd__orchestrate__subcmd__help)
-            opts="status attempt one help"
+            opts="status attempt retry help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -180,7 +180,7 @@ _cr__orchestrate() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        cr__subcmd__orchestrate__subcmd__help__subcmd__one)
+        cr__subcmd__orchestrate__subcmd__help__subcmd__retry)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -208,7 +208,7 @@ _cr__orchestrate() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        cr__subcmd__orchestrate__subcmd__one)
+        cr__subcmd__orchestrate__subcmd__retry)
             opts="-h --dir --retries --max-wait --watch-pid --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

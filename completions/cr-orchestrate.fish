@@ -48,18 +48,18 @@ complete -c cr-orchestrate -n "__fish_cr_orchestrate_needs_command" -s h -l help
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_needs_command" -s V -l version -d 'Print version'
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_needs_command" -a "status" -d 'Say how a run is doing'
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_needs_command" -a "attempt" -d 'One attempt, apart from whoever asked for it'
-complete -c cr-orchestrate -n "__fish_cr_orchestrate_needs_command" -a "one" -d 'One task, for `claude-runner --retry`: its attempts as one stream'
+complete -c cr-orchestrate -n "__fish_cr_orchestrate_needs_command" -a "retry" -d 'One task, for `claude-runner --retry`: its attempts as one stream'
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand status" -l json -d 'One JSON object a task'
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand status" -s h -l help -d 'Print help'
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand attempt" -l watch-pid -d 'The agent ends when this process does' -r
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand attempt" -s h -l help -d 'Print help'
-complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand one" -l dir -d 'The run\'s directory' -r -F
-complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand one" -l retries -d 'How often it is tried again' -r
-complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand one" -l max-wait -d 'The longest wait for a limit to reset' -r
-complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand one" -l watch-pid -d 'End when this process does' -r
-complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand one" -s h -l help -d 'Print help'
-complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand help; and not __fish_seen_subcommand_from status attempt one help" -f -a "status" -d 'Say how a run is doing'
-complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand help; and not __fish_seen_subcommand_from status attempt one help" -f -a "attempt" -d 'One attempt, apart from whoever asked for it'
-complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand help; and not __fish_seen_subcommand_from status attempt one help" -f -a "one" -d 'One task, for `claude-runner --retry`: its attempts as one stream'
-complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand help; and not __fish_seen_subcommand_from status attempt one help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand retry" -l dir -d 'The run\'s directory' -r -F
+complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand retry" -l retries -d 'How often it is tried again' -r
+complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand retry" -l max-wait -d 'The longest wait for a limit to reset' -r
+complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand retry" -l watch-pid -d 'End when this process does' -r
+complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand retry" -s h -l help -d 'Print help'
+complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand help; and not __fish_seen_subcommand_from status attempt retry help" -f -a "status" -d 'Say how a run is doing'
+complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand help; and not __fish_seen_subcommand_from status attempt retry help" -f -a "attempt" -d 'One attempt, apart from whoever asked for it'
+complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand help; and not __fish_seen_subcommand_from status attempt retry help" -f -a "retry" -d 'One task, for `claude-runner --retry`: its attempts as one stream'
+complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand help; and not __fish_seen_subcommand_from status attempt retry help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

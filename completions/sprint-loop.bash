@@ -22,8 +22,8 @@ _sprint__loop() {
             sprint__loop,help)
                 cmd="sprint__loop__subcmd__help"
                 ;;
-            sprint__loop,one)
-                cmd="sprint__loop__subcmd__one"
+            sprint__loop,retry)
+                cmd="sprint__loop__subcmd__retry"
                 ;;
             sprint__loop,status)
                 cmd="sprint__loop__subcmd__status"
@@ -34,8 +34,8 @@ _sprint__loop() {
             sprint__loop__subcmd__help,help)
                 cmd="sprint__loop__subcmd__help__subcmd__help"
                 ;;
-            sprint__loop__subcmd__help,one)
-                cmd="sprint__loop__subcmd__help__subcmd__one"
+            sprint__loop__subcmd__help,retry)
+                cmd="sprint__loop__subcmd__help__subcmd__retry"
                 ;;
             sprint__loop__subcmd__help,status)
                 cmd="sprint__loop__subcmd__help__subcmd__status"
@@ -47,7 +47,7 @@ _sprint__loop() {
 
     case "${cmd}" in
         sprint__loop)
-            opts="-C -m -q -h -V --resume-run --dry-run --until --break --halt --sprint --retries --max-wait --backoff --again --rerun-lost --accept-changed --cwd --model --permission-mode --max-turns --max-budget --timeout --report --quiet --help --version status attempt one help"
+            opts="-C -m -q -h -V --resume-run --dry-run --until --break --halt --sprint --retries --max-wait --backoff --again --rerun-lost --accept-changed --cwd --model --permission-mode --max-turns --max-budget --timeout --report --quiet --help --version status attempt retry help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -139,7 +139,7 @@ _sprint__loop() {
             return 0
             ;;
         sprint__subcmd__loop__subcmd__help)
-            opts="status attempt one help"
+            opts="status attempt retry help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -180,7 +180,7 @@ _sprint__loop() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        sprint__subcmd__loop__subcmd__help__subcmd__one)
+        sprint__subcmd__loop__subcmd__help__subcmd__retry)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -208,7 +208,7 @@ _sprint__loop() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        sprint__subcmd__loop__subcmd__one)
+        sprint__subcmd__loop__subcmd__retry)
             opts="-h --dir --retries --max-wait --watch-pid --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

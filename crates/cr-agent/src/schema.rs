@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, anyhow};
@@ -51,7 +50,7 @@ pub(crate) fn text(args: &AgentOptions) -> anyhow::Result<Option<String>> {
 /// takes to know them would double this program. Where there is no cr-extract,
 /// the agent will say it.
 fn refusal(text: &str) -> Option<String> {
-    let mut child = Command::new(checker())
+    let mut child = Command::new(cr_io::find_tool("cr-extract"))
         .args(["--check", "--schema", "/dev/stdin"])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
@@ -67,14 +66,4 @@ fn refusal(text: &str) -> Option<String> {
     let said = String::from_utf8_lossy(&output.stderr);
     let said = said.trim_end().rsplit_once("/dev/stdin: ");
     said.map(|(_, why)| why.to_owned()).filter(|_| is_refused)
-}
-
-/// The tool beside this one, else by the PATH.
-fn checker() -> PathBuf {
-    let own = std::env::current_exe().ok();
-    let beside = own.as_deref().and_then(Path::parent);
-    let beside = beside.map(|dir| dir.join("cr-extract"));
-    beside
-        .filter(|path| path.exists())
-        .unwrap_or_else(|| "cr-extract".into())
 }

@@ -74,7 +74,7 @@ pub(crate) struct LocationArgs {
     /// Look at the repository that DIR is in
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
-    /// Also write the line to git.json in DIR
+    /// Also write the line to a file in DIR: start.json, or git.json for `end`
     #[arg(long, value_name = "DIR")]
     pub(crate) run_dir: Option<PathBuf>,
     /// Longest time for one call of git; 0 is no limit

@@ -187,7 +187,7 @@ impl<N: Write> Current<N> {
         let line = record::line("end", run_id, &end);
         out.line(&line)?;
         if let Some(dir) = &self.options.run_dir {
-            crate::write_git_json(dir, &line, &mut self.notes);
+            crate::write_to_run_dir(dir, cr_rundir::file::GIT, &line, &mut self.notes);
         }
         Ok(())
     }

@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use cr_io::{Exit, Input, Out};
-use cr_rundir::{RunDir, RunId};
+use cr_rundir::{RunDir, RunId, file};
 
 pub use args::Args;
 use args::{Command, EndArgs, LockArgs, ScopeArgs, StartArgs};
@@ -59,7 +59,7 @@ fn start(args: &StartArgs, out: impl Write, mut notes: impl Write) -> anyhow::Re
     out.line(&line)?;
     out.flush()?;
     if let Some(dir) = &args.location.run_dir {
-        write_git_json(dir, &line, &mut notes);
+        write_to_run_dir(dir, file::GIT_START, &line, &mut notes);
     }
     Ok(Exit::Ok)
 }
@@ -154,11 +154,11 @@ fn directory(given: Option<&Path>) -> PathBuf {
     given.map_or(here.clone(), |dir| here.join(dir))
 }
 
-/// Writes `line` as `git.json` into the run's directory. A failure is reported
-/// and never stops a run.
-fn write_git_json(dir: &Path, line: &[u8], notes: &mut impl Write) {
+/// Writes `line` as the file `name` into the run directory. A failure is
+/// reported and never stops a run.
+fn write_to_run_dir(dir: &Path, name: &str, line: &[u8], notes: &mut impl Write) {
     let text = [line, b"\n"].concat();
-    let written = RunDir::at(dir).and_then(|dir| dir.write("git.json", &text));
+    let written = RunDir::at(dir).and_then(|dir| dir.write(name, &text));
     if let Err(err) = written {
         let _ = writeln!(notes, "cr-git: {}", cr_io::message(&err));
     }

@@ -14,6 +14,7 @@ mod redact;
 mod scan;
 mod size;
 mod text;
+mod tool;
 mod trickle;
 
 pub use duration::{parse_duration, show_duration};
@@ -28,4 +29,5 @@ pub use redact::Redactor;
 pub use scan::is_object;
 pub use size::parse_max_line;
 pub use text::{counted, first_chars, is_hidden, sanitize, sanitized};
+pub use tool::find_tool;
 pub use trickle::Trickle;

@@ -5,6 +5,7 @@
 //! directory, also one of a run that is still going on.
 
 mod dir;
+pub mod file;
 mod id;
 mod orchestrated;
 mod reader;

@@ -4,8 +4,12 @@
 //! have them ignored, so the starter writes them into a pipe whose read end the
 //! tool inherits by number (`--control-fd N`). One byte is one message: 1, 2, 3
 //! or 15 is the signal of that number, 13 says that the reader of the starter's
-//! standard output left. Other bytes are skipped: a later version may send them.
-//! The end of file is the starter's death.
+//! standard output left, and 128 + N says that the starter was told to ignore
+//! signal N, as nohup does. Other bytes are skipped: a later version may send
+//! them. The end of file is the starter's death.
+//!
+//! The starter has the whole pipeline ignore the signals that it passes on, so
+//! the bytes from 128 on are the only word of what the agent must ignore.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, PipeReader, Read, Write};
@@ -13,6 +17,14 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
+
+use crate::Ignored;
+
+/// The signals that a starter passes on.
+const PASSED_ON: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
+
+/// Added to a signal that the starter was told to ignore.
+const IGNORED: u8 = 128;
 
 /// What a starter says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +62,7 @@ impl ControlMessage {
 pub struct ControlChannel {
     pipe: File,
     is_open: bool,
+    ignored: Ignored,
 }
 
 impl ControlChannel {
@@ -65,6 +78,7 @@ impl ControlChannel {
         Ok(Self {
             pipe: pipe.into(),
             is_open: true,
+            ignored: Ignored::default(),
         })
     }
 
@@ -74,6 +88,13 @@ impl ControlChannel {
         self.is_open
     }
 
+    /// The signals that the starter was told to ignore. It says so before it
+    /// starts anything, so this is complete after the first call of
+    /// [`ControlChannel::pending`].
+    pub fn ignored(&self) -> Ignored {
+        self.ignored
+    }
+
     /// What the starter said since the last call. Its death is said once.
     pub fn pending(&mut self) -> Vec<ControlMessage> {
         let mut messages = Vec::new();
@@ -81,8 +102,10 @@ impl ControlChannel {
         while self.is_open {
             match self.pipe.read(&mut bytes) {
                 Ok(length @ 1..) => {
-                    let bytes = bytes[..length].iter();
-                    messages.extend(bytes.filter_map(|&byte| ControlMessage::from_byte(byte)));
+                    for &byte in &bytes[..length] {
+                        self.ignored.insert(i32::from(byte) - i32::from(IGNORED));
+                        messages.extend(ControlMessage::from_byte(byte));
+                    }
                 }
                 Err(err) if err.kind() == ErrorKind::Interrupted => {}
                 Err(err) if err.kind() == ErrorKind::WouldBlock => break,
@@ -119,16 +142,39 @@ impl ControlSender {
         Ok((Self(write.into()), read))
     }
 
+    /// Says which of the signals that are passed on were `ignored` when the
+    /// starter began. To be sent before any tool is started.
+    pub fn send_ignored(&mut self, ignored: Ignored) -> io::Result<()> {
+        for number in PASSED_ON {
+            if ignored.contains(number) {
+                let number = u8::try_from(number).unwrap_or_default();
+                self.send_byte(IGNORED + number)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Sends `message`. Fails when no tool reads the pipe any more.
     pub fn send(&mut self, message: ControlMessage) -> io::Result<()> {
-        let Some(byte) = message.byte() else {
-            return Ok(());
-        };
+        match message.byte() {
+            Some(byte) => self.send_byte(byte),
+            None => Ok(()),
+        }
+    }
+
+    fn send_byte(&mut self, byte: u8) -> io::Result<()> {
         match self.0.write_all(&[byte]) {
             // The tool has enough to read.
             Err(err) if err.kind() == ErrorKind::WouldBlock => Ok(()),
             result => result,
         }
+    }
+}
+
+/// For a poll: an error on it says that every reader has closed its end.
+impl AsFd for ControlSender {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 }
 
@@ -155,6 +201,18 @@ mod tests {
         assert_eq!(channel.pending(), [ControlMessage::StarterDied]);
         assert!(!channel.is_open());
         assert_eq!(channel.pending(), []);
+    }
+
+    #[test]
+    fn what_the_starter_ignores_is_known_after_the_first_read() {
+        let (mut sender, read) = ControlSender::pair().expect("a pipe");
+        let mut ignored = Ignored::default();
+        ignored.insert(SIGHUP);
+        sender.send_ignored(ignored).expect("sent");
+        sender.send(ControlMessage::Signal(SIGTERM)).expect("sent");
+        let mut channel = ControlChannel::new(read).expect("a channel");
+        assert_eq!(channel.pending(), [ControlMessage::Signal(SIGTERM)]);
+        assert_eq!(channel.ignored(), ignored);
     }
 
     #[test]

@@ -37,6 +37,13 @@ impl Ignored {
         (1..=64).contains(&number) && self.0 >> (number - 1) & 1 == 1
     }
 
+    /// Adds signal `number`; what is not a signal changes nothing.
+    pub fn insert(&mut self, number: i32) {
+        if (1..=64).contains(&number) {
+            self.0 |= 1 << (number - 1);
+        }
+    }
+
     /// Those of `numbers` that are not ignored.
     pub fn without(self, numbers: &[i32]) -> Vec<i32> {
         let numbers = numbers.iter().copied();

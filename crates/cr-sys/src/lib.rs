@@ -2,6 +2,10 @@
 //!
 //! Nothing else in the workspace may use it.
 
+mod pipeline_child;
+
+pub use pipeline_child::with_ignored_signals_and_fd;
+
 use std::io;
 use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;

@@ -196,7 +196,9 @@ fn the_run_directory_gets_the_line() {
     let file = dir.join("git.json");
     let start = place.cr(&["start", "--run-dir", name]).output();
     let start = line_of(start.expect("runs"));
-    assert_eq!(fs::read_to_string(&file).expect("there"), start);
+    let before = dir.join("start.json");
+    assert_eq!(fs::read_to_string(&before).expect("there"), start);
+    assert!(!file.exists());
     let mut command = place.cr(&["end", "--run-dir", name]);
     let text = line_of(feed(&mut command, start.as_bytes()));
     assert_eq!(

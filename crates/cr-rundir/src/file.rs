@@ -1,0 +1,53 @@
+//! The names of the files in a run directory; cr-rundir(5) describes them.
+
+/// The prompt, as the agent gets it.
+pub const PROMPT: &str = "prompt";
+/// The `cr/start` line. It is there before the agent is.
+pub const STARTED: &str = "started";
+/// The stream, as far as cr-spawn wrote it.
+pub const STREAM: &str = "stream.ndjson";
+/// The `cr/exit` line.
+pub const EXIT: &str = "exit.json";
+/// The repository before the run: the line of `cr-git start`.
+pub const GIT_START: &str = "start.json";
+/// The repository after the run: the line of `cr-git end`.
+pub const GIT: &str = "git.json";
+/// The summary. It is the last file of a run.
+pub const SUMMARY: &str = "summary.json";
+/// Every setting in force, for a later run that resumes this one.
+pub const SETTINGS: &str = "settings.json";
+/// What a detached run writes to its standard output and error.
+pub const OUTPUT: &str = "output";
+/// Locked as long as the run is going on.
+pub const LOCK: &str = "lock";
+/// A run with this file is never removed by `cr-runs prune`.
+pub const KEEP: &str = "keep";
+
+/// Reserved: messages that wait for the agent.
+pub const QUEUE: &str = "queue";
+/// Reserved: answers to the agent's questions.
+pub const ANSWERS: &str = "answers";
+/// Reserved: the socket that a running agent is reached by.
+pub const CONTROL_SOCKET: &str = "control.sock";
+
+/// An orchestrated run: its plan and settings.
+pub const RUN: &str = "run.json";
+/// An orchestrated run: one line for each decision.
+pub const SESSION_LOG: &str = "session.log";
+/// An orchestrated run: one directory for each task, with one directory for
+/// each attempt in it.
+pub const ATTEMPTS: &str = "attempts";
+/// An attempt: what was asked for.
+pub const ATTEMPT: &str = "attempt.json";
+/// An attempt: its prompt.
+pub const ATTEMPT_PROMPT: &str = "attempt.prompt";
+/// An attempt: the mark that it was started. It is written once.
+pub const ATTEMPT_STARTED: &str = "attempt.started";
+/// An attempt: locked as long as its supervisor works on it.
+pub const ATTEMPT_LOCK: &str = "attempt.lock";
+/// An attempt: the process id of its supervisor.
+pub const ATTEMPT_PID: &str = "attempt.pid";
+/// An attempt: what its tools wrote to their standard error.
+pub const ATTEMPT_STDERR: &str = "attempt.stderr";
+/// An attempt: how it ended.
+pub const ATTEMPT_END: &str = "end.json";
