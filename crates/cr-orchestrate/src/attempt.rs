@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use crate::task::Task;
 
 /// What was asked for.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Spec {
     pub(crate) run_id: String,
     pub(crate) number: u32,

@@ -1,37 +1,31 @@
-//! The loop: where every task stands, what to do next, until nothing is left.
+//! The event loop: asks the schedule what to do, starts attempts, and watches
+//! all that run until nothing is left to do.
 
 use std::collections::BTreeMap;
-use std::io::Read;
-use std::os::fd::AsFd;
-use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, anyhow};
 use cr_io::Exit;
-use cr_rundir::RunId;
-use cr_verdict::Outcome;
 use jiff::Timestamp;
-use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
+use rustix::event::PollFlags;
+use signal_hook::consts::SIGPIPE;
 
-use crate::attempt::{Ended, Spec};
-use crate::layout::{Attempts, Run, RunLayout};
-use crate::log::{Log, TaskLine};
-use crate::pipeline::{self, PROMPT};
-use crate::prompt::{self, Beginning};
-use crate::relay::Relay;
-use crate::report;
-use crate::retry;
+use crate::layout::{Run, RunLayout};
+use crate::log::{Log, RunLine};
+use crate::observer::{Finished, Interest, Observer};
+use crate::schedule::{Ending, RunOptions, Schedule, Situation, TaskRecord, schedule};
 use crate::signals::Signals;
-use crate::stop;
-use crate::task::Task;
-use crate::task_state::{Assessment, TaskState, assess, limits};
+use crate::task_state::{TaskState, assess};
 
-mod passing;
-mod telling;
+mod attempts;
+mod running;
 
-/// How often a wait looks whether somebody wants a pause.
-const GLANCE: Duration = Duration::from_secs(1);
+use running::{Event, RunningAttempt};
+
+/// How often a wait for a moment looks for the file that asks for a pause.
+const PAUSE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The file that asks for a pause.
+const PAUSE: &str = "PAUSE";
 
 /// A run under way.
 #[derive(Debug)]
@@ -39,324 +33,244 @@ pub(crate) struct Engine {
     pub(crate) layout: RunLayout,
     pub(crate) run: Run,
     pub(crate) log: Log,
-    pub(crate) watch: Signals,
+    pub(crate) signals: Signals,
     pub(crate) options: RunOptions,
-    /// What the user's configuration says of agents.
+    /// The user's configuration of agents.
     pub(crate) configured: BTreeMap<&'static str, String>,
-    /// The attempts as one stream, on standard output, if that is wanted.
-    pub(crate) stream: Option<Relay>,
+    pub(crate) observer: Box<dyn Observer>,
+    tasks: Vec<TaskRecord>,
+    /// The attempts that are watched, by the position of their task.
+    running: BTreeMap<usize, RunningAttempt>,
+    /// The first signal that was forwarded to the attempts.
+    stop_signal: Option<i32>,
 }
 
-/// What holds for this start of a run only.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct RunOptions {
-    /// How many tasks are run, from the first.
-    pub(crate) range: usize,
-    pub(crate) breaks: Vec<String>,
-    pub(crate) halt: bool,
-    pub(crate) rerun_lost: bool,
-}
-
-/// A task and what is known of it.
+/// What an engine is made of.
 #[derive(Debug)]
-pub(crate) struct TaskRecord {
-    pub(crate) task: Task,
-    pub(crate) attempts: Attempts,
-    pub(crate) assessment: Assessment,
-}
-
-/// What to do next.
-#[derive(Debug)]
-enum Step {
-    Start(usize, Box<Beginning>),
-    Adopt(usize, u32),
-    Hold(Timestamp),
-    End(Exit, &'static str, String),
-    Nothing,
+pub(crate) struct Parts {
+    pub(crate) layout: RunLayout,
+    pub(crate) run: Run,
+    pub(crate) log: Log,
+    pub(crate) signals: Signals,
+    pub(crate) options: RunOptions,
+    pub(crate) observer: Box<dyn Observer>,
 }
 
 impl Engine {
+    pub(crate) fn new(parts: Parts) -> anyhow::Result<Self> {
+        Ok(Self {
+            configured: cr_config::file_settings()?,
+            layout: parts.layout,
+            run: parts.run,
+            log: parts.log,
+            signals: parts.signals,
+            options: parts.options,
+            observer: parts.observer,
+            tasks: Vec::new(),
+            running: BTreeMap::new(),
+            stop_signal: None,
+        })
+    }
+
     /// Runs until there is nothing left to do.
-    pub(crate) fn go(&mut self) -> anyhow::Result<Exit> {
-        let mut known = self.look_at_all()?;
-        self.clear_stops(&mut known)?;
-        for one in &known {
-            self.show(one)?;
+    pub(crate) fn run(&mut self) -> anyhow::Result<Exit> {
+        let done = self.prepare().and_then(|()| self.event_loop());
+        if done.is_err() {
+            self.stop_running();
         }
-        let exit = self.steps(&mut known)?;
-        if self.stream.is_some() {
-            self.last_word(&known)?;
-            return Ok(exit);
-        }
-        report::write(&self.layout, &self.run, &known)?;
-        let path = self.layout.dir.path().join("report.md");
-        self.log.say(&format!("report: {}", path.display()));
-        Ok(exit)
+        let ending = done?;
+        let next = (ending.exit != Exit::Ok).then(|| self.resume_command());
+        self.log_run(&RunLine {
+            state: ending.state,
+            reason: &ending.reason,
+            next: next.as_deref(),
+            ..RunLine::default()
+        })?;
+        self.observer.run_finished(&Finished {
+            layout: &self.layout,
+            run: &self.run,
+            tasks: &self.tasks,
+            signal: self.signals.first(),
+        })?;
+        self.flush()?;
+        Ok(ending.exit)
     }
 
-    fn steps(&mut self, known: &mut [TaskRecord]) -> anyhow::Result<Exit> {
-        loop {
-            if let Some(signal) = self.watch.signal() {
-                let code = u8::try_from(signal + 128).unwrap_or(u8::MAX);
-                return self.end(Exit::Code(code), "stopped", "by a signal");
-            }
-            match self.next(known)? {
-                Step::Start(at, beginning) => {
-                    let number = self.ask(&known[at], &beginning)?;
-                    self.attempt(&mut known[at], number)?;
-                }
-                Step::Adopt(at, number) => self.attempt(&mut known[at], number)?,
-                Step::Hold(until) => self.hold(until)?,
-                Step::End(exit, state, reason) => return self.end(exit, state, &reason),
-                Step::Nothing => break,
-            }
+    /// Reads the records, and clears what a new start of the run clears.
+    fn prepare(&mut self) -> anyhow::Result<()> {
+        for task in self.run.tasks.clone() {
+            let record = self.read_record(task)?;
+            let record = self.restart(record)?;
+            self.show(&record)?;
+            self.tasks.push(record);
         }
-        let (exit, reason) = self.verdict(known);
-        self.end(exit, "ended", &reason)
+        Ok(())
     }
 
-    fn look_at_all(&self) -> anyhow::Result<Vec<TaskRecord>> {
-        let tasks = self.run.tasks.iter();
-        tasks.map(|task| self.look(task.clone())).collect()
-    }
-
-    fn look(&self, task: Task) -> anyhow::Result<TaskRecord> {
+    fn read_record(&self, task: crate::task::Task) -> anyhow::Result<TaskRecord> {
         let attempts = self.layout.attempts(&task.id)?;
         let settings = &self.run.settings;
-        let assessment = assess(&task, &attempts, settings, self.options.rerun_lost);
+        let rerun_lost = self.options.rerun_lost;
+        let assessment = assess(&task, &attempts, settings, rerun_lost, Timestamp::now());
+        let is_break_passed = self.layout.dir.has(&break_file(&task.id));
         Ok(TaskRecord {
             task,
             attempts,
             assessment,
+            is_break_passed,
         })
     }
 
-    /// Whoever starts a run again that was stopped wants it to go on; of one task
-    /// alone, also after it was given up, as there is nothing else to go on with.
-    fn clear_stops(&self, known: &mut [TaskRecord]) -> anyhow::Result<()> {
-        for one in known {
-            let is_wanted = match one.assessment.state {
-                TaskState::StopAll(_) => true,
-                TaskState::Failed | TaskState::NeedsHuman => self.stream.is_some(),
-                _ => false,
-            };
-            if is_wanted {
-                let number = last_number(&one.attempts);
-                let dir = self.layout.attempt(&one.task.id, number)?;
-                dir.write_once("again", b"")?;
-                *one = self.look(one.task.clone())?;
-            }
-        }
-        Ok(())
-    }
-
-    fn next(&self, known: &[TaskRecord]) -> anyhow::Result<Step> {
-        let mut hold = None;
-        for (at, one) in known.iter().enumerate() {
-            match &one.assessment.state {
-                TaskState::Open(number) => return Ok(Step::Adopt(at, *number)),
-                TaskState::StopAll(outcome) => {
-                    return Ok(stopped(*outcome, &one.assessment.reason));
-                }
-                TaskState::Later => {
-                    let reason = one.assessment.reason.clone();
-                    return Ok(Step::End(Exit::Retry, "later", reason));
-                }
-                TaskState::Ready { at: moment, .. } => hold = hold.max(*moment),
-                _ => {}
-            }
-        }
-        let has_failed = |one: &TaskRecord| matches!(one.assessment.state, TaskState::Failed);
-        if self.options.halt && known.iter().any(has_failed) {
-            return Ok(Step::Nothing);
-        }
-        let range = &known[..self.options.range.min(known.len())];
-        let found = range.iter().position(|one| is_startable(one, known));
-        let Some(at) = found else {
-            return Ok(Step::Nothing);
+    /// A run that was stopped and is started again goes on with the task that
+    /// stopped it.
+    fn restart(&self, record: TaskRecord) -> anyhow::Result<TaskRecord> {
+        let is_wanted = match record.assessment.state {
+            TaskState::StopAll(_) => true,
+            TaskState::Failed | TaskState::NeedsPerson => self.options.restart_failed,
+            _ => false,
         };
-        if self.layout.dir.has("PAUSE") {
-            let path = self.layout.dir.path().join("PAUSE");
-            let reason = format!("{} is there", path.display());
-            return Ok(Step::End(Exit::Retry, "paused", reason));
+        if !is_wanted {
+            return Ok(record);
         }
-        if let Some(until) = hold.filter(|&until| until > Timestamp::now()) {
-            return Ok(Step::Hold(until));
-        }
-        self.start(at, &known[at])
+        let number = record.attempts.last_number();
+        let dir = self.layout.attempt(&record.task.id, number)?;
+        dir.write_once("again", b"")?;
+        self.read_record(record.task)
     }
 
-    /// Starts task `at`, unless somebody wants to look first.
-    fn start(&self, at: usize, one: &TaskRecord) -> anyhow::Result<Step> {
-        let task = &one.task;
-        let is_break = task.breakpoint || self.options.breaks.contains(&task.id);
-        if is_break && one.attempts.ended.is_empty() {
-            let name = format!("task-{}.break", task.id);
-            if self.layout.dir.write_once(&name, b"")? {
-                let reason = format!("before {}", task.id);
-                return Ok(Step::End(Exit::Code(4), "breakpoint", reason));
-            }
-        }
-        match &one.assessment.state {
-            TaskState::Ready { beginning, .. } => Ok(Step::Start(at, beginning.clone())),
-            _ => Ok(Step::Nothing),
-        }
-    }
-
-    /// Waits until `until`, or for a signal; looks up now and then.
-    fn hold(&mut self, until: Timestamp) -> anyhow::Result<()> {
-        let left = until.duration_since(Timestamp::now());
-        let left = Duration::try_from(left).unwrap_or_default();
-        self.wait(None, Some(left.min(GLANCE)))?;
-        Ok(())
-    }
-
-    /// Puts on record what the next attempt at a task is asked; returns its
-    /// number.
-    fn ask(&self, one: &TaskRecord, beginning: &Beginning) -> anyhow::Result<u32> {
-        let task = &one.task;
-        let last = one.attempts.ended.last();
-        let number = last_number(&one.attempts) + 1;
-        let resume = beginning.again.as_ref().is_some_and(|again| again.resume);
-        let session = last.and_then(|last| last.end.session.clone());
-        let was_cut = last.is_some_and(|last| {
-            matches!(last.end.outcome(), Outcome::Killed | Outcome::Incomplete)
-        });
-        let flags = match &self.run.settings.words {
-            Some(words) => retry::words(words, number, resume, beginning.is_handoff),
-            None => pipeline::flags(task, &self.configured),
-        };
-        // The attempts of one run bear its name.
-        let run_id = match self.stream {
-            Some(_) => self.run.id.clone(),
-            None => RunId::new().to_string(),
-        };
-        let spec = Spec {
-            run_id,
-            number,
-            task: task.clone(),
-            limits: limits(task, beginning),
-            resume: session.filter(|_| resume),
-            resumed: resume && was_cut,
-            sprint: self.run.settings.sprint,
-            scope_from: last.and_then(scope_from),
-            flags,
-            is_command_line: self.run.settings.words.is_some(),
-        };
-        let text = prompt::prompt(task, beginning, last, spec.sprint);
-        let dir = self.layout.attempt(&task.id, number)?;
-        dir.write(PROMPT, text.as_bytes())?;
-        self.layout.note(&task.id, "prompt", &text);
-        dir.write_once("attempt.json", &serde_json::to_vec(&spec)?)?;
-        Ok(number)
-    }
-
-    /// Runs attempt `number`, or waits for it, and takes down how it ended.
-    fn attempt(&mut self, one: &mut TaskRecord, number: u32) -> anyhow::Result<()> {
-        let id = one.task.id.clone();
-        let is_adopted = matches!(one.assessment.state, TaskState::Open(_));
-        let reason = if is_adopted {
-            "it was started before".to_owned()
-        } else {
-            one.assessment.reason.clone()
-        };
-        self.layout.note(&id, "status", "running\n");
-        let now = format!("{}\n", cr_rundir::now());
-        self.layout.note(&id, "start", &now);
-        report::stream(&self.layout, &id, number);
-        let path = self.layout.attempt_path(&id, number);
-        let line = self.log.task(&TaskLine {
-            id: &id,
-            attempt: number,
-            state: if is_adopted { "adopted" } else { "running" },
-            reason: &reason,
-            run_dir: Some(&path),
-            ..TaskLine::default()
-        })?;
-        self.pass_on(&line);
-        self.follow(&path, number == 1)?;
-        // Once more, should the first one have died on the way.
-        for _ in 0..2 {
-            if !path.join("end.json").exists() {
-                self.supervise(&id, &path)?;
-            }
-        }
-        if !path.join("end.json").exists() {
-            let text = format!("{}: the attempt left no end", path.display());
-            return Err(anyhow!(text).context(Exit::Io));
-        }
-        self.drain()?;
-        *one = self.look(one.task.clone())?;
-        self.tell(one, number)?;
-        self.show(one)
-    }
-
-    fn supervise(&mut self, id: &str, path: &Path) -> anyhow::Result<()> {
-        let program = std::env::current_exe()?;
-        let notes = std::fs::OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(path.join("attempt.stderr"))?;
-        let mut command = Command::new(program);
-        command.arg("attempt").arg(path);
-        if self.stream.is_some() {
-            // Whoever waits for the stream waits for the agent no longer than that.
-            command.arg(format!("--watch-pid={}", std::process::id()));
-        }
-        command.stdin(Stdio::null()).stdout(Stdio::piped());
-        command.stderr(notes);
-        cr_sys::in_own_session(&mut command, None);
-        let mut child = command.spawn().context("start an attempt")?;
-        let process = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
-        self.layout.note(id, "pid", &format!("{}\n", child.id()));
-        // A signal before it listens would end it, and not what it is about.
-        if let Some(mut ready) = child.stdout.take() {
-            let _ = ready.read(&mut [0]);
-        }
+    fn event_loop(&mut self) -> anyhow::Result<Ending> {
         loop {
-            for signal in self.watch.news().into_iter().map(stop::signal) {
-                // It may have ended just now.
-                let _ = pidfd_send_signal(&process, signal);
+            self.forward_signals();
+            self.settle_ended()?;
+            let schedule = self.schedule();
+            if let Some(ending) = schedule.end {
+                if self.is_reached(&ending)? {
+                    return Ok(ending);
+                }
+                continue;
             }
-            if self.wait(Some(process.as_fd()), None)? {
-                break;
+            if schedule.adopt.is_empty() && schedule.start.is_empty() {
+                self.wait(schedule.wake_at.map(until))?;
+                continue;
+            }
+            for at in schedule.adopt {
+                self.adopt(at)?;
+            }
+            for at in schedule.start {
+                self.start(at)?;
             }
         }
-        child.wait()?;
+    }
+
+    fn schedule(&mut self) -> Schedule {
+        let pause_file = self.layout.dir.path().join(PAUSE);
+        let is_paused = self.layout.dir.has(PAUSE);
+        let watched = (0..self.tasks.len()).map(|at| self.running.contains_key(&at));
+        let watched: Vec<bool> = watched.collect();
+        schedule(&Situation {
+            tasks: &self.tasks,
+            options: &self.options,
+            watched: &watched,
+            pause_file: is_paused.then_some(&pause_file),
+            signal: self.stop_signal,
+            now: Timestamp::now(),
+        })
+    }
+
+    /// Whether the run ends so. It stops only once at each breakpoint.
+    fn is_reached(&mut self, ending: &Ending) -> anyhow::Result<bool> {
+        let Some(at) = ending.breakpoint else {
+            return Ok(true);
+        };
+        let record = &mut self.tasks[at];
+        record.is_break_passed = true;
+        let name = break_file(&record.task.id);
+        self.layout.dir.write_once(&name, b"")
+    }
+
+    /// Sends the attempts what came since the last call.
+    fn forward_signals(&mut self) {
+        for signal in self.signals.take_new() {
+            self.stop_signal.get_or_insert(signal);
+            for attempt in self.running.values_mut() {
+                attempt.signal(signal);
+            }
+        }
+    }
+
+    /// Waits until something happens, or as long as `limit`.
+    pub(crate) fn wait(&mut self, limit: Option<Duration>) -> anyhow::Result<()> {
+        let is_stopping = self.signals.first().is_some();
+        let own_limit = self.observer.before_wait(is_stopping)?;
+        let limit = limit.into_iter().chain(own_limit).min();
+        let mut keys: Vec<(usize, Event)> = Vec::new();
+        let mut interests: Vec<Interest<'_>> = Vec::new();
+        for (&at, attempt) in &self.running {
+            for (event, fd) in attempt.interests() {
+                keys.push((at, event));
+                interests.push((fd, PollFlags::IN));
+            }
+        }
+        interests.extend(self.observer.interests());
+        let came = self.signals.wait(&interests, limit)?;
+        drop(interests);
+        let (of_attempts, of_observer) = came.split_at(keys.len());
+        for ((at, event), _) in keys
+            .iter()
+            .zip(of_attempts)
+            .filter(|(_, came)| !came.is_empty())
+        {
+            if let Some(attempt) = self.running.get_mut(at) {
+                attempt.handle(*event)?;
+            }
+        }
+        if !self.observer.after_wait(of_observer) {
+            // Nobody waits for what the agents do.
+            self.signals.pretend(SIGPIPE);
+        }
+        Ok(())
+    }
+
+    /// Waits until the observer's reader has everything.
+    fn flush(&mut self) -> anyhow::Result<()> {
+        while !self.observer.is_flushed() {
+            self.wait(None)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the stream of a run that broke off.
+    pub(crate) fn break_off(&mut self, line: &[u8]) {
+        self.observer.broke_off(line);
+        // The error that broke it off is the one that is told.
+        let _ = self.flush();
+    }
+
+    /// The command that goes on with this run.
+    fn resume_command(&self) -> String {
+        let tool = match self.run.settings.words {
+            Some(_) => "claude-runner",
+            None => "cr-orchestrate",
+        };
+        format!("{tool} --resume-run {}", self.run.id)
+    }
+
+    pub(crate) fn log_run(&mut self, line: &RunLine<'_>) -> anyhow::Result<()> {
+        let bytes = self.log.run(line)?;
+        self.observer.run_changed(line, &bytes);
         Ok(())
     }
 }
 
-fn last_number(attempts: &Attempts) -> u32 {
-    u32::try_from(attempts.ended.len()).unwrap_or(u32::MAX)
+/// How long it is until `moment`, though no longer than the next look for a
+/// pause.
+fn until(moment: Timestamp) -> Duration {
+    let left = moment.duration_since(Timestamp::now());
+    let left = Duration::try_from(left).unwrap_or_default();
+    left.min(PAUSE_CHECK_INTERVAL)
 }
 
-/// Where the scope of the attempt after `last` is measured from.
-fn scope_from(last: &Ended) -> Option<u32> {
-    let is_outside = last.end.outcome() == Outcome::ScopeViolation && last.again.is_none();
-    is_outside.then(|| last.spec.scope_from.unwrap_or(last.spec.number))
-}
-
-/// Whether nothing of the plan stands in the way of `one`.
-fn is_startable(one: &TaskRecord, known: &[TaskRecord]) -> bool {
-    matches!(one.assessment.state, TaskState::Ready { .. }) && waits_for(one, known).is_none()
-}
-
-/// The first task that must be done before `one`, and is not.
-pub(crate) fn waits_for<'a>(one: &TaskRecord, known: &'a [TaskRecord]) -> Option<&'a TaskRecord> {
-    known.iter().find(|other| {
-        let is_before =
-            other.task.wave < one.task.wave || one.task.depends_on.contains(&other.task.id);
-        is_before && !matches!(other.assessment.state, TaskState::Done)
-    })
-}
-
-/// The end of a run that must not go on.
-fn stopped(outcome: Outcome, reason: &str) -> Step {
-    let code = if outcome == Outcome::Interrupted {
-        143
-    } else {
-        77
-    };
-    Step::End(Exit::Code(code), "stopped", reason.to_owned())
+/// The file that says that the run has stopped before task `id`.
+fn break_file(id: &str) -> String {
+    format!("task-{id}.break")
 }

@@ -76,6 +76,13 @@ pub(crate) struct Attempts {
     pub(crate) open: Option<u32>,
 }
 
+impl Attempts {
+    /// The number of the last attempt that has ended; 0 if there is none.
+    pub(crate) fn last_number(&self) -> u32 {
+        u32::try_from(self.ended.len()).unwrap_or(u32::MAX)
+    }
+}
+
 /// A place that is refused is not a failure to read or write.
 fn refused(err: anyhow::Error) -> anyhow::Error {
     match err.downcast_ref::<Unsafe>() {

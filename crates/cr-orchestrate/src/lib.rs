@@ -19,13 +19,16 @@ mod gate;
 mod judge;
 mod layout;
 mod log;
+mod observer;
 mod order;
 mod pipeline;
 mod plan;
 mod prompt;
 mod relay;
 mod report;
+mod reporter;
 mod retry;
+mod schedule;
 mod signals;
 mod status;
 mod stop;
@@ -36,8 +39,10 @@ mod tools;
 
 use args::Command;
 pub use args::{Args, sprint_loop};
-use engine::{Engine, RunOptions};
+use engine::{Engine, Parts};
 use layout::{Run, RunLayout, Settings};
+use reporter::Reporter;
+use schedule::RunOptions;
 use task::{Defaults, Task};
 
 /// Does what `args` ask for.
@@ -96,45 +101,38 @@ fn begin(args: &Args, layout: RunLayout, run: Run) -> anyhow::Result<Exit> {
     }
     again(args, &layout, &run)?;
     layout.dir.write("run.json", &serde_json::to_vec(&run)?)?;
-    let mut log = log::Log::open(layout.dir.path(), &run.id)?;
-    log.silence(args.quiet, args.report);
-    let words = if args.resume_run.is_some() {
-        "resumed"
-    } else {
-        "started"
-    };
-    let shown = layout.dir.path().display().to_string();
-    log.run(&log::RunLine {
-        state: words,
-        reason: &shown,
-        run_dir: Some(layout.dir.path()),
-        ..log::RunLine::default()
-    })?;
     let options = RunOptions {
+        slots: 1,
         range,
         breaks: args.breaks.clone(),
         halt: args.halt,
         rerun_lost: args.rerun_lost,
+        ..RunOptions::default()
     };
-    let watch = signals::Signals::install()?;
-    let mut engine = Engine {
-        configured: cr_config::file_settings()?,
+    let reporter = Reporter {
+        with_sentences: !args.quiet,
+        with_lines: !args.report,
+        with_report: args.report,
+    };
+    let mut engine = Engine::new(Parts {
+        log: log::Log::open(layout.dir.path(), &run.id)?,
         layout,
         run,
-        log,
-        watch,
+        signals: signals::Signals::install()?,
         options,
-        stream: None,
-    };
-    let exit = engine.go()?;
-    if args.report {
-        let path = engine.layout.dir.path().join("report.md");
-        let text = std::fs::read(&path).with_context(|| path.display().to_string())?;
-        let mut out = cr_io::Out::new(io::stdout());
-        out.part(&text)?;
-        out.flush()?;
-    }
-    Ok(exit)
+        observer: Box::new(reporter),
+    })?;
+    let path = engine.layout.dir.path().to_owned();
+    engine.log_run(&log::RunLine {
+        state: match args.resume_run {
+            Some(_) => "resumed",
+            None => "started",
+        },
+        reason: &path.display().to_string(),
+        run_dir: Some(&path),
+        ..log::RunLine::default()
+    })?;
+    engine.run()
 }
 
 fn defaults(args: &Args) -> anyhow::Result<Defaults> {

@@ -1,7 +1,7 @@
-//! Who is told what happens: `session.log`, standard output, a person.
+//! `session.log`: a line for every change of a task or of the run.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -15,8 +15,6 @@ use crate::attempt::End;
 pub(crate) struct Log {
     file: File,
     run_id: String,
-    is_quiet: bool,
-    is_read: bool,
 }
 
 /// A change of a task.
@@ -93,7 +91,7 @@ impl Log {
             .mode(0o600)
             .open(&path)
             .with_context(shown)?;
-        // Whoever wrote before may have been cut off in the middle of a line.
+        // A writer before us may have been killed in the middle of a line.
         let mut last = [b'\n'];
         if file.seek(SeekFrom::End(-1)).is_ok() {
             file.read_exact(&mut last)?;
@@ -104,34 +102,16 @@ impl Log {
         Ok(Self {
             file,
             run_id: run_id.to_owned(),
-            is_quiet: false,
-            is_read: true,
         })
-    }
-
-    /// Tells nobody: no sentences, no lines on standard output.
-    pub(crate) fn silence(&mut self, sentences: bool, lines: bool) {
-        self.is_quiet |= sentences;
-        self.is_read &= !lines;
     }
 
     /// A change of a task; returns its line.
     pub(crate) fn task(&mut self, line: &TaskLine<'_>) -> anyhow::Result<Vec<u8>> {
-        let outcome = line.outcome.map(|word| format!(" ({word})"));
-        self.say(&format!(
-            "{}: attempt {}: {}{}: {}",
-            line.id,
-            line.attempt,
-            line.state,
-            outcome.unwrap_or_default(),
-            line.reason
-        ));
         self.write("task", line)
     }
 
     /// A change of the whole run; returns its line.
     pub(crate) fn run(&mut self, line: &RunLine<'_>) -> anyhow::Result<Vec<u8>> {
-        self.say(&format!("{}: {}", line.state, line.reason));
         self.write("run", line)
     }
 
@@ -152,18 +132,6 @@ impl Log {
     fn write(&mut self, subtype: &str, body: &impl Serialize) -> anyhow::Result<Vec<u8>> {
         let bytes = self.line(subtype, body)?;
         self.file.write_all(&bytes).context("session.log")?;
-        // A reader that left is no reason to stop the work.
-        if self.is_read && io::stdout().write_all(&bytes).is_err() {
-            self.is_read = false;
-        }
         Ok(bytes)
-    }
-
-    /// A sentence for a person.
-    pub(crate) fn say(&self, text: &str) {
-        if !self.is_quiet {
-            let text = cr_io::sanitized(text);
-            let _ = io::stderr().write_all(format!("cr-orchestrate: {text}\n").as_bytes());
-        }
     }
 }

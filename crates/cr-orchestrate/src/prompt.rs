@@ -1,4 +1,4 @@
-//! What an agent is told: the task, and what came before.
+//! The prompt of an attempt: the task, and what came before.
 
 use cr_verdict::policy::Again;
 
@@ -16,25 +16,25 @@ When you have finished, end your answer with one block of this form:
 `needs-human` if a person must decide or provide something, then with \
 `\"humanNeeded\": {\"reason\": \"…\", \"details\": \"…\"}`.";
 
-/// How an attempt begins.
+/// How the next attempt at a task begins.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Beginning {
-    /// How the policy wants it; none for a first attempt.
+pub(crate) struct NextAttempt {
+    /// What the policy decided; none for a first attempt.
     pub(crate) again: Option<Again>,
-    /// It takes over from a session that is full.
+    /// It takes over from a session whose context is full.
     pub(crate) is_handoff: bool,
-    /// What a person said.
-    pub(crate) said: Option<String>,
+    /// What a person answered.
+    pub(crate) answer: Option<String>,
 }
 
-/// The words for the next attempt of `task`, after `last`.
+/// The prompt for the next attempt at `task`, after `last`.
 pub(crate) fn prompt(
     task: &Task,
-    beginning: &Beginning,
+    next: &NextAttempt,
     last: Option<&Ended>,
     sprint: bool,
 ) -> String {
-    let again = beginning.again.as_ref();
+    let again = next.again.as_ref();
     let error = again.and_then(|again| again.error_context.as_deref());
     let mut parts = Vec::new();
     if again.is_some_and(|again| again.resume) {
@@ -42,7 +42,7 @@ pub(crate) fn prompt(
         parts.extend(error.map(|error| format!("What happened: {error}")));
     } else {
         parts.push(task.prompt.trim().to_owned());
-        if let Some(last) = last.filter(|_| beginning.is_handoff) {
+        if let Some(last) = last.filter(|_| next.is_handoff) {
             parts.push(handoff(last));
         } else if let Some(error) = error {
             parts.push(format!(
@@ -52,10 +52,9 @@ pub(crate) fn prompt(
         }
     }
     parts.extend(
-        beginning
-            .said
+        next.answer
             .as_ref()
-            .map(|said| format!("A person says: {said}")),
+            .map(|answer| format!("A person says: {answer}")),
     );
     if sprint {
         parts.push(STATUS.to_owned());
@@ -74,9 +73,9 @@ fn handoff(last: &Ended) -> String {
             text.push_str(&format!("\n- {commit}"));
         }
     }
-    if let Some(words) = last.end.result.as_deref().filter(|text| !text.is_empty()) {
-        let (words, _) = cr_io::first_chars(words, 1500);
-        text.push_str(&format!("\n\nIts last words:\n{words}"));
+    if let Some(answer) = last.end.result.as_deref().filter(|text| !text.is_empty()) {
+        let (answer, _) = cr_io::first_chars(answer, 1500);
+        text.push_str(&format!("\n\nIts last words:\n{answer}"));
     }
     text
 }

@@ -1,23 +1,26 @@
-//! The lines of all attempts as one stream, for `claude-runner --retry`: what
-//! one agent would have written that did it all.
+//! The stream of one task, for `claude-runner --retry`: the lines of all its
+//! attempts on standard output, as if one agent had written them.
 //!
-//! Attempts write to files, and this follows them. How an attempt ended that was
-//! not the last is told by a `cr/task` line, so there is one `cr/exit`, at the
-//! end.
+//! Attempts write to files, and the relay follows these. A `cr/task` line says
+//! how an attempt ended, so there is one `cr/exit` line, at the end.
 
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use anyhow::anyhow;
 use cr_io::{OutputFile, OutputFileRecord};
 use cr_rundir::RunDir;
 use rustix::event::PollFlags;
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 
+use crate::log::{RunLine, TaskLine};
+use crate::observer::{Finished, Interest, Observer};
 use crate::pipeline::START;
+use crate::retry;
 
 /// What is on its way to a reader, at most; a file can wait.
 const PENDING: usize = 1 << 20;
@@ -28,7 +31,13 @@ const ROOM: usize = 4096;
 /// How a line of ours begins that says how an agent ended.
 const EXIT: &[u8] = br#"{"type":"cr","subtype":"exit","#;
 
-/// The stream under way.
+/// How long the reader may take for the rest once the run is asked to stop.
+const STUCK_READER_LIMIT: Duration = Duration::from_secs(5);
+
+/// How often the reader's progress is looked at meanwhile.
+const STUCK_READER_CHECK: Duration = Duration::from_secs(1);
+
+/// Relays the stream of one task.
 #[derive(Debug)]
 pub(crate) struct Relay {
     /// The same in the run's directory; none if it cannot be written.
@@ -39,6 +48,7 @@ pub(crate) struct Relay {
     pending: VecDeque<u8>,
     source: Option<Source>,
     notices: OwnedFd,
+    stdout: io::Stdout,
     /// Nobody reads it any more.
     is_left: bool,
     /// When the reader last took something, or had taken all.
@@ -67,13 +77,14 @@ impl Relay {
             pending: VecDeque::new(),
             source: None,
             notices: inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?,
+            stdout: io::stdout(),
             is_left: false,
             moved: Instant::now(),
         })
     }
 
     /// Adds a whole line, or several.
-    pub(crate) fn lines(&mut self, bytes: &[u8]) {
+    fn lines(&mut self, bytes: &[u8]) {
         use io::Write;
         if let Some(mut record) = self.record.take() {
             // What cannot be recorded stops no run.
@@ -95,13 +106,8 @@ impl Relay {
         }
     }
 
-    /// The file of the user's choice, if there is one.
-    pub(crate) fn kept(&self) -> Option<&OutputFileRecord> {
-        self.kept.as_ref()
-    }
-
     /// Follows the attempt in `path` from now on.
-    pub(crate) fn follow(&mut self, path: &Path, is_first: bool) -> io::Result<()> {
+    fn follow(&mut self, path: &Path, is_first: bool) -> io::Result<()> {
         let what = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::MODIFY;
         inotify::add_watch(&self.notices, path, what)?;
         self.source = Some(Source {
@@ -114,7 +120,7 @@ impl Relay {
     }
 
     /// Takes what the attempt has written since; says whether that was all.
-    pub(crate) fn take(&mut self) -> io::Result<bool> {
+    fn take(&mut self) -> io::Result<bool> {
         let mut buffer = [0; 16 << 10];
         // That something has happened is all a notice says.
         while matches!(rustix::io::read(&self.notices, &mut buffer), Ok(n) if n > 0) {}
@@ -150,7 +156,7 @@ impl Relay {
     }
 
     /// The attempt is over, and all of it was taken.
-    pub(crate) fn unfollow(&mut self) {
+    fn unfollow(&mut self) {
         let begun = self.source.take().map(|source| source.begun);
         if let Some(mut line) = begun.filter(|line| !line.is_empty()) {
             // Somebody was killed in the middle of it.
@@ -159,22 +165,13 @@ impl Relay {
         }
     }
 
-    /// What to wait for: news of the attempt, and the reader.
-    pub(crate) fn polled<'a>(&'a self, stdout: &'a io::Stdout) -> [(BorrowedFd<'a>, PollFlags); 2] {
-        let when = |wanted: bool, flags| if wanted { flags } else { PollFlags::empty() };
-        let news = when(self.pending.len() < PENDING, PollFlags::IN);
-        let reader = when(!self.pending.is_empty(), PollFlags::OUT);
-        [(self.notices.as_fd(), news), (stdout.as_fd(), reader)]
-    }
-
-    /// Writes as much as the reader has room for, which `came` tells. Says
-    /// whether there still is one.
-    pub(crate) fn write(&mut self, came: PollFlags) -> bool {
+    /// Writes as much as the reader has room for, which `came` tells.
+    fn write(&mut self, came: PollFlags) {
         if came.intersects(PollFlags::ERR | PollFlags::NVAL) {
             self.leave();
         } else if came.contains(PollFlags::OUT) {
             let (head, _) = self.pending.as_slices();
-            match rustix::io::write(io::stdout(), &head[..head.len().min(ROOM)]) {
+            match rustix::io::write(&self.stdout, &head[..head.len().min(ROOM)]) {
                 Ok(written) => {
                     self.pending.drain(..written);
                     self.moved = Instant::now();
@@ -183,22 +180,86 @@ impl Relay {
                 Err(_) => self.leave(),
             }
         }
-        !self.is_left
-    }
-
-    /// Whether the reader has taken nothing for `time`, and could have.
-    pub(crate) fn stands_still(&self, time: Duration) -> bool {
-        !self.is_written() && self.moved.elapsed() > time
     }
 
     /// Writes to nobody from now on.
-    pub(crate) fn leave(&mut self) {
+    fn leave(&mut self) {
         self.is_left = true;
         self.pending.clear();
     }
 
-    /// Whether everything has been passed on.
-    pub(crate) fn is_written(&self) -> bool {
+    /// Says how the last attempt ended, as the last line.
+    fn last_line(&mut self, finished: &Finished<'_>) -> anyhow::Result<()> {
+        let (layout, run_id) = (finished.layout, &finished.run.id);
+        let line = retry::exit(layout, run_id, finished.tasks, finished.signal);
+        if let Some(line) = line {
+            let line = retry::with_output_file(line, self.kept.as_ref());
+            layout.dir.write("exit.json", &line)?;
+            self.lines(&line);
+        }
+        Ok(())
+    }
+}
+
+impl Observer for Relay {
+    fn task_changed(&mut self, _line: &TaskLine<'_>, bytes: &[u8]) {
+        self.lines(bytes);
+    }
+
+    fn run_changed(&mut self, _line: &RunLine<'_>, bytes: &[u8]) {
+        self.lines(bytes);
+    }
+
+    fn attempt_began(&mut self, dir: &Path, number: u32) -> io::Result<()> {
+        self.follow(dir, number == 1)
+    }
+
+    fn attempt_ended(&mut self, _dir: &Path) -> io::Result<bool> {
+        let has_all = self.take()?;
+        if has_all {
+            self.unfollow();
+        }
+        Ok(has_all)
+    }
+
+    fn before_wait(&mut self, is_stopping: bool) -> io::Result<Option<Duration>> {
+        self.take()?;
+        if !is_stopping || self.is_flushed() {
+            return Ok(None);
+        }
+        if self.moved.elapsed() > STUCK_READER_LIMIT {
+            self.leave();
+        }
+        Ok(Some(STUCK_READER_CHECK))
+    }
+
+    fn interests(&self) -> Vec<Interest<'_>> {
+        let when = |wanted: bool, flags| if wanted { flags } else { PollFlags::empty() };
+        let news = when(self.pending.len() < PENDING, PollFlags::IN);
+        let reader = when(!self.pending.is_empty(), PollFlags::OUT);
+        vec![(self.notices.as_fd(), news), (self.stdout.as_fd(), reader)]
+    }
+
+    fn after_wait(&mut self, came: &[PollFlags]) -> bool {
+        if let [_, reader] = came {
+            self.write(*reader);
+        }
+        !self.is_left
+    }
+
+    fn run_finished(&mut self, finished: &Finished<'_>) -> anyhow::Result<()> {
+        self.last_line(finished)?;
+        if let Some(text) = self.kept.as_ref().and_then(OutputFileRecord::trouble) {
+            cr_io::note("cr-orchestrate", io::stderr(), &anyhow!(text));
+        }
+        Ok(())
+    }
+
+    fn broke_off(&mut self, line: &[u8]) {
+        self.lines(line);
+    }
+
+    fn is_flushed(&self) -> bool {
         self.pending.is_empty()
     }
 }

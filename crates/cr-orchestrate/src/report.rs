@@ -7,9 +7,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::attempt::{Ended, read_json};
-use crate::engine::{TaskRecord, waits_for};
 use crate::layout::{Run, RunLayout};
 use crate::pipeline::START;
+use crate::schedule::{TaskRecord, waits_for};
 use crate::task_state::TaskState;
 
 /// The most of an answer or an error that a page shows, in characters.
@@ -165,7 +165,7 @@ pub(crate) fn write(layout: &RunLayout, run: &Run, known: &[TaskRecord]) -> anyh
         ("Done", |s| matches!(s, TaskState::Done)),
         ("Failed", |s| matches!(s, TaskState::Failed)),
         ("Needs you", |s| {
-            matches!(s, TaskState::NeedsHuman | TaskState::Lost)
+            matches!(s, TaskState::NeedsPerson | TaskState::Lost)
         }),
         ("Not done yet", |s| {
             matches!(
@@ -212,7 +212,7 @@ fn entry(run: &Run, one: &TaskRecord, known: &[TaskRecord]) -> String {
     let next = match one.assessment.state {
         TaskState::Done => None,
         TaskState::Failed | TaskState::Lost => Some(format!("{resume} --again {id}")),
-        TaskState::NeedsHuman => Some(format!("{resume} --again '{id}=YOUR ANSWER'")),
+        TaskState::NeedsPerson => Some(format!("{resume} --again '{id}=YOUR ANSWER'")),
         _ => Some(resume),
     };
     let is_ready = matches!(one.assessment.state, TaskState::Ready { .. });

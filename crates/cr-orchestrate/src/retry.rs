@@ -17,10 +17,12 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::args::RetryArgs;
-use crate::engine::{Engine, RunOptions, TaskRecord};
+use crate::engine::{Engine, Parts};
+
 use crate::layout::{Run, RunLayout, Settings};
 use crate::log::{Log, RunLine, TaskLine};
 use crate::relay::Relay;
+use crate::schedule::{RunOptions, TaskRecord};
 use crate::signals::Signals;
 use crate::task::Task;
 
@@ -33,7 +35,7 @@ const ID: &str = "run";
 /// Runs the task, or goes on with it.
 pub(crate) fn run(args: &RetryArgs) -> anyhow::Result<Exit> {
     let (mut engine, _lock) = prepare(args).inspect_err(refuse)?;
-    let done = engine.repeat().and_then(|()| engine.go());
+    let done = engine.replay_ended().and_then(|()| engine.run());
     done.inspect_err(|err| {
         let id = engine.run.id.clone();
         let line = ExitLine {
@@ -57,12 +59,12 @@ fn refuse(err: &anyhow::Error) {
 }
 
 fn prepare(args: &RetryArgs) -> anyhow::Result<(Engine, Lock)> {
-    let watch = {
-        let mut watch = Signals::install()?;
+    let signals = {
+        let mut signals = Signals::install()?;
         args.watch_pid
             .into_iter()
-            .for_each(|pid| watch.starter(pid));
-        watch
+            .for_each(|pid| signals.starter(pid));
+        signals
     };
     let layout = RunLayout {
         dir: RunDir::at(&args.dir)?,
@@ -78,31 +80,31 @@ fn prepare(args: &RetryArgs) -> anyhow::Result<(Engine, Lock)> {
     let seconds = args.max_wait.map(|time| time.as_secs_f64());
     settings.max_wait = seconds.or(settings.max_wait);
     layout.dir.write("run.json", &serde_json::to_vec(&run)?)?;
-    let mut log = Log::open(layout.dir.path(), &run.id)?;
-    // The lines go to the stream, and whoever reads that tells a person.
-    log.silence(true, true);
-    let mut stream = Relay::new(&layout.dir, output_file(&run).as_deref())?;
-    stream.lines(&log.run(&RunLine {
-        state: "started",
-        reason: "with attempts of its own",
-        run_dir: Some(layout.dir.path()),
-        ..RunLine::default()
-    })?);
     let options = RunOptions {
+        slots: 1,
         range: 1,
-        // Whoever goes on with a run knows what became of it.
+        // A person who goes on with a run knows what became of it, and there is
+        // nothing else to go on with.
         rerun_lost: true,
+        restart_failed: true,
+        attempts_die_with_engine: true,
         ..RunOptions::default()
     };
-    let engine = Engine {
-        configured: cr_config::file_settings()?,
+    let mut engine = Engine::new(Parts {
+        log: Log::open(layout.dir.path(), &run.id)?,
+        observer: Box::new(Relay::new(&layout.dir, output_file(&run).as_deref())?),
         layout,
         run,
-        log,
-        watch,
+        signals,
         options,
-        stream: Some(stream),
-    };
+    })?;
+    let path = engine.layout.dir.path().to_owned();
+    engine.log_run(&RunLine {
+        state: "started",
+        reason: "with attempts of its own",
+        run_dir: Some(&path),
+        ..RunLine::default()
+    })?;
     Ok((engine, lock))
 }
 
@@ -220,8 +222,8 @@ pub(crate) fn words(words: &[String], number: u32, resume: bool, is_handoff: boo
 }
 
 impl Engine {
-    /// Passes on once more what attempts have left that ended before we came.
-    fn repeat(&mut self) -> anyhow::Result<()> {
+    /// Relays once more the attempts that ended before this start of the run.
+    fn replay_ended(&mut self) -> anyhow::Result<()> {
         let attempts = self.layout.attempts(ID)?;
         for (number, ended) in (1..).zip(&attempts.ended) {
             let path = self.layout.attempt_path(ID, number);
@@ -233,23 +235,27 @@ impl Engine {
                 run_dir: Some(&path),
                 ..TaskLine::default()
             };
-            let running = self
-                .log
-                .line("task", &line("running", "it was started before"))?;
-            self.pass_on(&running);
-            self.follow(&path, number == 1)?;
-            self.drain()?;
-            let end = TaskLine {
+            self.replay_line(&line("running", "it was started before"))?;
+            self.observer.attempt_began(&path, number)?;
+            while !self.observer.attempt_ended(&path)? {
+                self.wait(None)?;
+            }
+            self.replay_line(&TaskLine {
                 run_dir: Some(&path),
                 id: ID,
                 attempt: number,
                 state: "retrying",
                 reason: &ended.end.why,
                 ..TaskLine::ended(&ended.end)
-            };
-            let end = self.log.line("task", &end)?;
-            self.pass_on(&end);
+            })?;
         }
+        Ok(())
+    }
+
+    /// A line that the session log has already.
+    fn replay_line(&mut self, line: &TaskLine<'_>) -> anyhow::Result<()> {
+        let bytes = self.log.line("task", line)?;
+        self.observer.task_changed(line, &bytes);
         Ok(())
     }
 }

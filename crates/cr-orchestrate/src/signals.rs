@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -11,6 +11,8 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
+
+use crate::observer::Interest;
 
 /// Signals to the engine, as something to wait for.
 #[derive(Debug)]
@@ -22,9 +24,6 @@ pub(crate) struct Signals {
     /// Its end is a SIGTERM.
     starter: Option<OwnedFd>,
 }
-
-/// Something to wait for, and what of it.
-pub(crate) type Wanted<'a> = (BorrowedFd<'a>, PollFlags);
 
 impl Signals {
     /// Listens from now on; what nohup told us to ignore stays ignored.
@@ -56,13 +55,13 @@ impl Signals {
     }
 
     /// The first signal that came.
-    pub(crate) fn signal(&mut self) -> Option<i32> {
+    pub(crate) fn first(&mut self) -> Option<i32> {
         self.collect();
         self.first
     }
 
     /// The signals that came since the last call.
-    pub(crate) fn news(&mut self) -> Vec<i32> {
+    pub(crate) fn take_new(&mut self) -> Vec<i32> {
         self.collect();
         std::mem::take(&mut self.fresh)
     }
@@ -87,7 +86,7 @@ impl Signals {
     /// over. Returns what became of them.
     pub(crate) fn wait(
         &mut self,
-        fds: &[Wanted<'_>],
+        fds: &[Interest<'_>],
         limit: Option<Duration>,
     ) -> io::Result<Vec<PollFlags>> {
         let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());

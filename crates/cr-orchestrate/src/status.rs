@@ -24,7 +24,13 @@ pub(crate) fn run(args: &StatusArgs, out: impl Write) -> anyhow::Result<Exit> {
     }
     for task in &run.tasks {
         let attempts = layout.attempts(&task.id)?;
-        let assessment = assess(task, &attempts, &run.settings, false);
+        let assessment = assess(
+            task,
+            &attempts,
+            &run.settings,
+            false,
+            jiff::Timestamp::now(),
+        );
         let word = assessment.word(&attempts);
         let cost = report::cost(&attempts.ended);
         let count = attempts.ended.len() + usize::from(attempts.open.is_some());

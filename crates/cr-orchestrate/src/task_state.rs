@@ -1,5 +1,5 @@
-//! Where a task stands, by the record of its attempts and nothing else: whoever
-//! reads it after a crash comes to the same answer.
+//! The state of a task, by the records of its attempts alone: a reader after a
+//! crash comes to the same answer.
 
 use cr_verdict::Outcome;
 use cr_verdict::policy::{self, Action, Again, Attempt};
@@ -7,27 +7,30 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::attempt::{Ended, Limits};
 use crate::layout::{Attempts, Settings};
-use crate::prompt::Beginning;
+use crate::prompt::NextAttempt;
 use crate::task::Task;
 
-/// Where a task stands.
+/// The state of a task.
 #[derive(Clone, Debug)]
 pub(crate) enum TaskState {
-    /// It can be started, though not before `at`.
+    /// It can be started.
     Ready {
-        beginning: Box<Beginning>,
-        at: Option<Timestamp>,
+        next: Box<NextAttempt>,
+        not_before: Option<Timestamp>,
+        /// Until then no other task may start either: a limit of the account
+        /// was reached.
+        holds_all: bool,
     },
-    /// An attempt was asked for, and its end is not known.
+    /// The attempt of this number is recorded, and its end is not.
     Open(u32),
     Done,
     Failed,
-    NeedsHuman,
-    /// Nobody knows what its last attempt did.
+    NeedsPerson,
+    /// It is not known what its last attempt did.
     Lost,
-    /// Everything waits, and longer than the run may.
+    /// All tasks must wait longer than the run may.
     Later,
-    /// Nothing else may be started.
+    /// No other task may start.
     StopAll(Outcome),
 }
 
@@ -54,7 +57,7 @@ impl Assessment {
             TaskState::Done => "completed",
             TaskState::Failed if last == Some(Outcome::Timeout) => "timed_out",
             TaskState::Failed => "failed",
-            TaskState::NeedsHuman => "needs-human",
+            TaskState::NeedsPerson => "needs-human",
             TaskState::Lost => "lost",
             TaskState::Later => "waiting",
             TaskState::StopAll(_) => "stopped",
@@ -62,18 +65,19 @@ impl Assessment {
     }
 }
 
-/// Says where `task` stands.
+/// Assesses `task` at the moment `now`.
 pub(crate) fn assess(
     task: &Task,
     attempts: &Attempts,
     settings: &Settings,
     rerun_lost: bool,
+    now: Timestamp,
 ) -> Assessment {
     if let Some(number) = attempts.open {
         return Assessment::new(TaskState::Open(number), "it was started");
     }
     let Some(last) = attempts.ended.last() else {
-        return ready(Beginning::default(), None, "nothing stands in its way");
+        return ready(NextAttempt::default(), "nothing stands in its way");
     };
     if last.end.is_success() {
         return Assessment::new(TaskState::Done, "the work is done");
@@ -83,30 +87,44 @@ pub(crate) fn assess(
     }
     let history = current(task, &attempts.ended);
     let Some((last, earlier)) = history.split_last() else {
-        return ready(Beginning::default(), None, "the task has changed");
+        return ready(NextAttempt::default(), "the task has changed");
     };
     if last.end.lost && !task.idempotent && !rerun_lost {
         let reason = format!("{}: --rerun-lost, or --again {}", last.end.why, task.id);
         return Assessment::new(TaskState::Lost, reason);
     }
-    by_policy(task, last, earlier, settings)
+    by_policy(task, last, earlier, settings, now)
 }
 
-/// The attempts that count: those at this very task, after the last time that
-/// somebody asked to begin again.
+/// The attempts that count: those at this very task, after the last request to
+/// begin again.
 fn current<'a>(task: &Task, ended: &'a [Ended]) -> &'a [Ended] {
     let is_cut = |old: &Ended| old.again.is_some() || old.spec.task != *task;
     let from = ended.iter().rposition(is_cut).map_or(0, |at| at + 1);
     &ended[from..]
 }
 
-fn ready(beginning: Beginning, at: Option<Timestamp>, reason: &str) -> Assessment {
-    let beginning = Box::new(beginning);
-    Assessment::new(TaskState::Ready { beginning, at }, reason)
+/// It may start now.
+fn ready(next: NextAttempt, reason: &str) -> Assessment {
+    ready_at(next, None, false, reason)
 }
 
-/// Somebody asked to try again; who was only interrupted goes on.
-fn begin_again(last: &Ended, said: &str) -> Assessment {
+fn ready_at(
+    next: NextAttempt,
+    not_before: Option<Timestamp>,
+    holds_all: bool,
+    reason: &str,
+) -> Assessment {
+    let state = TaskState::Ready {
+        next: Box::new(next),
+        not_before,
+        holds_all,
+    };
+    Assessment::new(state, reason)
+}
+
+/// A person asked to try again. An attempt that was only interrupted goes on.
+fn begin_again(last: &Ended, answer: &str) -> Assessment {
     let goes_on = matches!(
         last.end.outcome(),
         Outcome::Interrupted | Outcome::Auth | Outcome::Billing | Outcome::NeedsInput
@@ -119,25 +137,31 @@ fn begin_again(last: &Ended, said: &str) -> Assessment {
         error_context: error,
         ..Again::default()
     };
-    let beginning = Beginning {
+    let next = NextAttempt {
         again: Some(again),
         is_handoff: false,
-        said: Some(said.trim().to_owned()).filter(|said| !said.is_empty()),
+        answer: Some(answer.trim().to_owned()).filter(|answer| !answer.is_empty()),
     };
-    ready(beginning, None, "somebody asked to try again")
+    ready(next, "somebody asked to try again")
 }
 
-fn by_policy(task: &Task, last: &Ended, earlier: &[Ended], settings: &Settings) -> Assessment {
+fn by_policy(
+    task: &Task,
+    last: &Ended,
+    earlier: &[Ended],
+    settings: &Settings,
+    now: Timestamp,
+) -> Assessment {
     let facts = last.facts();
     let earlier: Vec<Attempt> = earlier.iter().map(Ended::facts).collect();
     // Different for every attempt, and the same whenever it is asked for.
     let jitter = f64::from(facts.ended_at.subsec_nanosecond().rem_euclid(997_000)) / 997_000.0;
     let settings = settings.policy(task, jitter);
     let decision = policy::next(&facts, &earlier, &settings);
-    let begin = |again: Again, is_handoff| Beginning {
+    let with = |again: Again, is_handoff| NextAttempt {
         again: Some(again),
         is_handoff,
-        said: None,
+        answer: None,
     };
     let after = |again: &Again| {
         let pause = SignedDuration::try_from(again.after).ok()?;
@@ -148,29 +172,154 @@ fn by_policy(task: &Task, last: &Ended, earlier: &[Ended], settings: &Settings) 
         Action::Done => Assessment::new(TaskState::Done, reason),
         Action::Retry(again) => {
             let at = after(&again);
-            ready(begin(again, false), at, reason)
+            ready_at(with(again, false), at, false, reason)
         }
-        Action::Wait { until, again } => ready(begin(again, false), Some(until), reason),
-        Action::FreshSession(again) => ready(begin(again, true), None, reason),
-        Action::Later { until } if until <= Timestamp::now() => {
+        Action::Wait { until, again } => ready_at(with(again, false), Some(until), true, reason),
+        Action::FreshSession(again) => ready(with(again, true), reason),
+        Action::Later { until } if until <= now => {
             let again = Again {
                 limits: facts.limits,
                 resume: facts.can_resume,
                 ..Again::default()
             };
-            ready(begin(again, false), None, "the limit has reset")
+            ready(with(again, false), "the limit has reset")
         }
         Action::Later { .. } => Assessment::new(TaskState::Later, reason),
-        Action::NeedsHuman => Assessment::new(TaskState::NeedsHuman, reason),
+        Action::NeedsHuman => Assessment::new(TaskState::NeedsPerson, reason),
         Action::StopAll => Assessment::new(TaskState::StopAll(facts.outcome), reason),
         Action::GiveUp => Assessment::new(TaskState::Failed, reason),
     }
 }
 
 /// The limits of the next attempt.
-pub(crate) fn limits(task: &Task, beginning: &Beginning) -> Limits {
-    match &beginning.again {
+pub(crate) fn limits(task: &Task, next: &NextAttempt) -> Limits {
+    match &next.again {
         Some(again) => again.limits.into(),
         None => Limits::first(task),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attempt::{End, Spec};
+
+    const NOW: Timestamp = Timestamp::constant(1_800_000_000, 0);
+
+    fn seconds(count: i64) -> SignedDuration {
+        SignedDuration::from_secs(count)
+    }
+
+    fn ended(outcome: Outcome, change: impl FnOnce(&mut Ended)) -> Ended {
+        let end = End {
+            ended_at: NOW,
+            ..End::new(outcome, "why")
+        };
+        let mut ended = Ended {
+            spec: Spec {
+                number: 1,
+                ..Spec::default()
+            },
+            end,
+            again: None,
+        };
+        change(&mut ended);
+        ended
+    }
+
+    fn assessed(ended: &[Ended], rerun_lost: bool, now: Timestamp) -> TaskState {
+        let attempts = Attempts {
+            ended: ended.to_vec(),
+            open: None,
+        };
+        let settings = Settings {
+            max_wait: Some(3600.0),
+            ..Settings::default()
+        };
+        assess(&Task::default(), &attempts, &settings, rerun_lost, now).state
+    }
+
+    #[test]
+    fn the_end_of_the_last_attempt_decides() {
+        let state = |outcome| assessed(&[ended(outcome, |_| {})], false, NOW);
+        assert!(matches!(state(Outcome::Success), TaskState::Done));
+        assert!(matches!(state(Outcome::SpawnFailed), TaskState::Failed));
+        assert!(matches!(state(Outcome::NeedsInput), TaskState::NeedsPerson));
+        assert!(matches!(
+            state(Outcome::Auth),
+            TaskState::StopAll(Outcome::Auth)
+        ));
+        let attempts = Attempts {
+            ended: vec![ended(Outcome::Failed, |_| {})],
+            open: Some(2),
+        };
+        let state = assess(
+            &Task::default(),
+            &attempts,
+            &Settings::default(),
+            false,
+            NOW,
+        );
+        assert!(matches!(state.state, TaskState::Open(2)));
+    }
+
+    #[test]
+    fn a_pause_is_the_tasks_own_and_a_limit_is_everybodys() {
+        let busy = ended(Outcome::Overloaded, |_| {});
+        let limited = ended(Outcome::RateLimited, |old| {
+            old.end.retry_at = Some(NOW + seconds(600));
+        });
+        // (attempts, seconds until the next one, whether all tasks wait)
+        let cases = [
+            (vec![busy.clone()], 1, false),
+            (vec![busy.clone(), busy], 5, false),
+            (vec![limited], 660, true),
+        ];
+        for (attempts, pause, all) in cases {
+            let state = assessed(&attempts, false, NOW);
+            let TaskState::Ready {
+                not_before,
+                holds_all,
+                ..
+            } = state
+            else {
+                unreachable!("{state:?}");
+            };
+            let moment = not_before.expect("a moment").duration_since(NOW).as_secs();
+            assert_eq!((moment, holds_all), (pause, all), "{attempts:?}");
+        }
+    }
+
+    #[test]
+    fn a_limit_beyond_the_longest_wait_is_for_later() {
+        let limited = ended(Outcome::RateLimited, |old| {
+            old.end.retry_at = Some(NOW + seconds(7200));
+        });
+        let attempts = [limited];
+        assert!(matches!(assessed(&attempts, false, NOW), TaskState::Later));
+        let then = NOW + seconds(7300);
+        let state = assessed(&attempts, false, then);
+        assert!(matches!(
+            state,
+            TaskState::Ready {
+                not_before: None,
+                ..
+            }
+        ));
+    }
+
+    #[test]
+    fn a_lost_attempt_is_tried_again_only_on_request() {
+        let lost = ended(Outcome::Incomplete, |old| old.end.lost = true);
+        let attempts = [lost.clone()];
+        assert!(matches!(assessed(&attempts, false, NOW), TaskState::Lost));
+        let state = assessed(&attempts, true, NOW);
+        assert!(matches!(state, TaskState::Ready { .. }));
+        let again = Ended {
+            again: Some(String::new()),
+            ..lost
+        };
+        let state = assessed(&[again], false, NOW);
+        assert!(matches!(state, TaskState::Ready { .. }));
     }
 }

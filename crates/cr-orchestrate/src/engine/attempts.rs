@@ -1,0 +1,186 @@
+//! The attempts of an engine: how each is put on record, started, watched and
+//! settled.
+
+use cr_rundir::RunId;
+use cr_verdict::Outcome;
+use signal_hook::consts::SIGTERM;
+
+use super::Engine;
+use super::running::RunningAttempt;
+use crate::attempt::{Ended, Spec};
+use crate::log::TaskLine;
+use crate::pipeline::{self, PROMPT};
+use crate::prompt::{self, NextAttempt};
+use crate::schedule::TaskRecord;
+use crate::task_state::{TaskState, limits};
+use crate::{report, retry};
+
+impl Engine {
+    /// Starts a new attempt at task `at`.
+    pub(super) fn start(&mut self, at: usize) -> anyhow::Result<()> {
+        let record = &self.tasks[at];
+        let TaskState::Ready { next, .. } = &record.assessment.state else {
+            return Ok(());
+        };
+        let number = self.record_attempt(record, next)?;
+        let reason = record.assessment.reason.clone();
+        self.watch(at, number, "running", &reason)
+    }
+
+    /// Watches the attempt at task `at` that an engine before this one started.
+    pub(super) fn adopt(&mut self, at: usize) -> anyhow::Result<()> {
+        let TaskState::Open(number) = self.tasks[at].assessment.state else {
+            return Ok(());
+        };
+        self.watch(at, number, "adopted", "it was started before")
+    }
+
+    /// Puts on record what the next attempt at a task is; returns its number.
+    fn record_attempt(&self, record: &TaskRecord, next: &NextAttempt) -> anyhow::Result<u32> {
+        let task = &record.task;
+        let last = record.attempts.ended.last();
+        let number = record.attempts.last_number() + 1;
+        let resume = next.again.as_ref().is_some_and(|again| again.resume);
+        let session = last.and_then(|last| last.end.session.clone());
+        let was_cut = last.is_some_and(|last| {
+            matches!(last.end.outcome(), Outcome::Killed | Outcome::Incomplete)
+        });
+        let command_line = &self.run.settings.words;
+        let flags = match command_line {
+            Some(words) => retry::words(words, number, resume, next.is_handoff),
+            None => pipeline::flags(task, &self.configured),
+        };
+        // The attempts of one command line bear the name of its run.
+        let run_id = match command_line {
+            Some(_) => self.run.id.clone(),
+            None => RunId::new().to_string(),
+        };
+        let spec = Spec {
+            run_id,
+            number,
+            task: task.clone(),
+            limits: limits(task, next),
+            resume: session.filter(|_| resume),
+            resumed: resume && was_cut,
+            sprint: self.run.settings.sprint,
+            scope_from: last.and_then(scope_from),
+            flags,
+            is_command_line: command_line.is_some(),
+        };
+        let text = prompt::prompt(task, next, last, spec.sprint);
+        let dir = self.layout.attempt(&task.id, number)?;
+        dir.write(PROMPT, text.as_bytes())?;
+        self.layout.note(&task.id, "prompt", &text);
+        dir.write_once("attempt.json", &serde_json::to_vec(&spec)?)?;
+        Ok(number)
+    }
+
+    fn watch(&mut self, at: usize, number: u32, state: &str, reason: &str) -> anyhow::Result<()> {
+        let id = self.tasks[at].task.id.clone();
+        self.layout.note(&id, "status", "running\n");
+        let now = format!("{}\n", cr_rundir::now());
+        self.layout.note(&id, "start", &now);
+        report::stream(&self.layout, &id, number);
+        let path = self.layout.attempt_path(&id, number);
+        self.log_task(&TaskLine {
+            id: &id,
+            attempt: number,
+            state,
+            reason,
+            run_dir: Some(&path),
+            ..TaskLine::default()
+        })?;
+        self.observer.attempt_began(&path, number)?;
+        let dies_with_engine = self.options.attempts_die_with_engine;
+        let attempt = RunningAttempt::new(path, number, dies_with_engine);
+        self.running.insert(at, attempt);
+        Ok(())
+    }
+
+    /// Gives a supervisor to each attempt that needs one, and settles those that
+    /// have ended.
+    pub(super) fn settle_ended(&mut self) -> anyhow::Result<()> {
+        let stop_signal = self.stop_signal;
+        let mut ended = Vec::new();
+        for (&at, attempt) in &mut self.running {
+            if let Some(pid) = attempt.supervise()? {
+                let id = &self.tasks[at].task.id;
+                self.layout.note(id, "pid", &format!("{pid}\n"));
+                if let Some(signal) = stop_signal {
+                    attempt.signal(signal);
+                }
+            }
+            if attempt.has_ended() && self.observer.attempt_ended(&attempt.path)? {
+                ended.push(at);
+            }
+        }
+        for at in ended {
+            self.settle(at)?;
+        }
+        Ok(())
+    }
+
+    /// Takes note of how the attempt at task `at` ended.
+    fn settle(&mut self, at: usize) -> anyhow::Result<()> {
+        let Some(attempt) = self.running.remove(&at) else {
+            return Ok(());
+        };
+        let task = self.tasks[at].task.clone();
+        let record = self.read_record(task)?;
+        self.tell_end(&record, attempt.number)?;
+        self.show(&record)?;
+        self.tasks[at] = record;
+        Ok(())
+    }
+
+    /// Says how attempt `number` ended and what follows.
+    fn tell_end(&mut self, record: &TaskRecord, number: u32) -> anyhow::Result<()> {
+        let Some(last) = record.attempts.ended.last() else {
+            return Ok(());
+        };
+        let next = &record.assessment.reason;
+        let reason = match record.assessment.state {
+            TaskState::Done => next.clone(),
+            _ => format!("{}; {next}", last.end.why.trim_end_matches('.')),
+        };
+        let path = self.layout.attempt_path(&record.task.id, number);
+        self.log_task(&TaskLine {
+            id: &record.task.id,
+            attempt: number,
+            state: record.assessment.word(&record.attempts),
+            reason: &reason,
+            run_dir: Some(&path),
+            ..TaskLine::ended(&last.end)
+        })
+    }
+
+    fn log_task(&mut self, line: &TaskLine<'_>) -> anyhow::Result<()> {
+        let bytes = self.log.task(line)?;
+        self.observer.task_changed(line, &bytes);
+        Ok(())
+    }
+
+    /// Writes the files that show the state of a task.
+    pub(super) fn show(&self, record: &TaskRecord) -> anyhow::Result<()> {
+        let word = record.assessment.word(&record.attempts);
+        let id = &record.task.id;
+        self.layout.note(id, "status", &format!("{word}\n"));
+        report::task(&self.layout, record)
+    }
+
+    /// Ends all attempts of a run that broke off.
+    pub(super) fn stop_running(&mut self) {
+        for attempt in self.running.values_mut() {
+            attempt.signal(SIGTERM);
+        }
+        for attempt in self.running.values_mut() {
+            attempt.wait();
+        }
+    }
+}
+
+/// The attempt that the scope of the one after `last` is measured from.
+fn scope_from(last: &Ended) -> Option<u32> {
+    let is_outside = last.end.outcome() == Outcome::ScopeViolation && last.again.is_none();
+    is_outside.then(|| last.spec.scope_from.unwrap_or(last.spec.number))
+}

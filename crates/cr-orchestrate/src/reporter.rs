@@ -1,0 +1,71 @@
+//! The reader of a plan's run: lines on standard output, sentences on standard
+//! error, a report at the end.
+
+use std::io::{self, Write};
+
+use anyhow::Context;
+
+use crate::log::{RunLine, TaskLine};
+use crate::observer::{Finished, Observer};
+use crate::report;
+
+/// Reports a run of a plan.
+#[derive(Debug)]
+pub(crate) struct Reporter {
+    pub(crate) with_sentences: bool,
+    pub(crate) with_lines: bool,
+    /// Standard output gets the report at the end.
+    pub(crate) with_report: bool,
+}
+
+impl Reporter {
+    fn line(&mut self, bytes: &[u8]) {
+        // A reader that left is no reason to stop the work.
+        if self.with_lines && io::stdout().write_all(bytes).is_err() {
+            self.with_lines = false;
+        }
+    }
+
+    fn say(&self, text: &str) {
+        if self.with_sentences {
+            let text = cr_io::sanitized(text);
+            let _ = io::stderr().write_all(format!("cr-orchestrate: {text}\n").as_bytes());
+        }
+    }
+}
+
+impl Observer for Reporter {
+    fn task_changed(&mut self, line: &TaskLine<'_>, bytes: &[u8]) {
+        let outcome = line.outcome.map(|word| format!(" ({word})"));
+        self.say(&format!(
+            "{}: attempt {}: {}{}: {}",
+            line.id,
+            line.attempt,
+            line.state,
+            outcome.unwrap_or_default(),
+            line.reason
+        ));
+        self.line(bytes);
+    }
+
+    fn run_changed(&mut self, line: &RunLine<'_>, bytes: &[u8]) {
+        self.say(&format!("{}: {}", line.state, line.reason));
+        self.line(bytes);
+        if let Some(next) = line.next {
+            self.say(&format!("to go on: {next}"));
+        }
+    }
+
+    fn run_finished(&mut self, finished: &Finished<'_>) -> anyhow::Result<()> {
+        report::write(finished.layout, finished.run, finished.tasks)?;
+        let path = finished.layout.dir.path().join("report.md");
+        self.say(&format!("report: {}", path.display()));
+        if self.with_report {
+            let text = std::fs::read(&path).with_context(|| path.display().to_string())?;
+            let mut out = cr_io::Out::new(io::stdout());
+            out.part(&text)?;
+            out.flush()?;
+        }
+        Ok(())
+    }
+}
