@@ -2,21 +2,11 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::process::{ExitStatus, Stdio};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, Signal, kill_process};
+use cr_test::{Child, Command, Pipe, Signal, World, bin};
 use serde_json::Value;
-use tempfile::TempDir;
-
-use crate::bins;
-
-/// A run that goes on for longer than this hangs.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(crate) const INIT: &str = r#"{"type":"system","subtype":"init","session_id":"s"}"#;
 pub(crate) const CALL: &str = r#"{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"sleep 300"}}]}}"#;
@@ -25,61 +15,43 @@ pub(crate) const RESULT: &str =
 
 /// A run in the making.
 pub(crate) struct Case {
-    pub(crate) dir: TempDir,
+    pub(crate) world: World,
     pub(crate) command: Command,
-    pub(crate) tag: String,
 }
 
 /// A run that goes on.
 pub(crate) struct Running {
-    pub(crate) dir: TempDir,
-    pub(crate) tag: String,
+    pub(crate) world: World,
     pub(crate) child: Child,
-    pub(crate) out: Option<BufReader<ChildStdout>>,
+    pub(crate) out: Option<BufReader<Pipe>>,
     pub(crate) lines: Vec<String>,
-    what: String,
-    cleaner: Cleaner,
 }
 
 /// A run that is over.
 pub(crate) struct Done {
-    pub(crate) dir: TempDir,
-    pub(crate) tag: String,
+    pub(crate) world: World,
     pub(crate) lines: Vec<String>,
     pub(crate) status: ExitStatus,
     pub(crate) stderr: String,
-    _cleaner: Cleaner,
 }
 
 impl Case {
     /// An agent that plays `lines` with `fault`.
     pub(crate) fn playing(lines: &[&str], fault: &str) -> Self {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let dir = tempfile::tempdir().expect("a directory");
-        let tag = format!(
-            "{}-{}",
-            std::process::id(),
-            NUMBER.fetch_add(1, Ordering::Relaxed)
-        );
-        let recording = dir.path().join("recording.ndjson");
+        let world = World::new();
         let text: String = lines.iter().flat_map(|line| [line, "\n"]).collect();
-        fs::write(&recording, text).expect("write the recording");
-        let mut command = Command::new(bins::spawn());
+        let recording = world.write("recording.ndjson", text);
+        let mut command = world.tool("cr-spawn");
         command
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", dir.path())
-            .env("CR_STATE_DIR", dir.path().join("state"))
-            .env("CR_CLAUDE", bins::replay())
+            .env("CR_CLAUDE", bin("cr-replay"))
             .env("CR_REPLAY", &recording)
             .env("CR_REPLAY_SPEED", "instant")
             .env("CR_REPLAY_FAULT", fault)
-            .env("CR_TEST_TAG", &tag)
-            .current_dir(dir.path())
+            .current_dir(world.dir())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        Self { dir, command, tag }
+        Self { world, command }
     }
 
     /// An agent that is a shell script.
@@ -91,11 +63,19 @@ impl Case {
     }
 
     pub(crate) fn write_script(&self, name: &str, text: &str) -> PathBuf {
-        use std::os::unix::fs::PermissionsExt;
-        let path = self.dir.path().join(name);
-        fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("write the script");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("chmod");
-        path
+        self.world.script(name, text)
+    }
+
+    /// Replaces the command, with its environment and its directory.
+    pub(crate) fn instead(&mut self, mut command: Command) {
+        command
+            .env_clear()
+            .envs(self.command.variables())
+            .current_dir(self.world.dir())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        self.command = command;
     }
 
     pub(crate) fn args(mut self, args: &[&str]) -> Self {
@@ -121,13 +101,10 @@ impl Case {
         }
         let out = child.stdout.take().map(BufReader::new);
         Running {
-            dir: self.dir,
-            cleaner: Cleaner(self.tag.clone()),
-            tag: self.tag,
+            world: self.world,
             child,
             out,
             lines: Vec::new(),
-            what: String::new(),
         }
     }
 
@@ -138,23 +115,23 @@ impl Case {
 }
 
 impl Running {
-    pub(crate) fn pid(&self) -> i32 {
-        i32::try_from(self.child.id()).expect("a pid")
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     /// The guardian's pid, from the first line.
-    pub(crate) fn guardian(&mut self) -> i32 {
+    pub(crate) fn guardian(&mut self) -> u32 {
         self.number("guardian_pid")
     }
 
-    pub(crate) fn agent(&mut self) -> i32 {
+    pub(crate) fn agent(&mut self) -> u32 {
         self.number("agent_pid")
     }
 
-    fn number(&mut self, key: &str) -> i32 {
+    fn number(&mut self, key: &str) -> u32 {
         self.wait_for("cr/start");
         let start: Value = serde_json::from_str(&self.lines[0]).expect("JSON");
-        i32::try_from(start[key].as_i64().expect("a number")).expect("a pid")
+        u32::try_from(start[key].as_i64().expect("a number")).expect("a pid")
     }
 
     /// Reads until a line of this kind came.
@@ -174,14 +151,6 @@ impl Running {
 
     fn next(&mut self) -> Option<String> {
         let out = self.out.as_mut().expect("a reader");
-        if out.buffer().is_empty() {
-            assert!(
-                readable(out.get_ref(), PATIENCE),
-                "it hangs: {} {:#?}",
-                self.what,
-                self.lines
-            );
-        }
         let mut line = String::new();
         out.read_line(&mut line).expect("read");
         if line.is_empty() {
@@ -192,7 +161,7 @@ impl Running {
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
-        kill(self.pid(), signal);
+        self.child.signal(signal);
     }
 
     /// Nobody reads any more.
@@ -201,13 +170,7 @@ impl Running {
     }
 
     /// Reads to the end.
-    pub(crate) fn finish(self) -> Done {
-        self.finish_or("a run")
-    }
-
-    /// Reads to the end; `what` is said of a run that has none.
-    pub(crate) fn finish_or(mut self, what: &str) -> Done {
-        what.clone_into(&mut self.what);
+    pub(crate) fn finish(mut self) -> Done {
         if self.out.is_some() {
             while self.next().is_some() {}
         }
@@ -216,26 +179,16 @@ impl Running {
 
     /// Waits for the end without reading.
     pub(crate) fn wait(mut self) -> Done {
-        let pid = Pid::from_child(&self.child);
-        let gone = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty());
-        assert!(
-            readable(&gone.expect("a pidfd"), PATIENCE),
-            "it does not end"
-        );
         let status = self.child.wait().expect("wait");
-        let mut stderr = String::new();
+        let mut stderr = Vec::new();
         if let Some(mut pipe) = self.child.stderr.take() {
-            let mut bytes = Vec::new();
-            pipe.read_to_end(&mut bytes).expect("read stderr");
-            stderr = String::from_utf8_lossy(&bytes).into_owned();
+            pipe.read_to_end(&mut stderr).expect("read stderr");
         }
         Done {
-            dir: self.dir,
-            tag: self.tag,
+            world: self.world,
             lines: self.lines,
             status,
-            stderr,
-            _cleaner: self.cleaner,
+            stderr: String::from_utf8_lossy(&stderr).into_owned(),
         }
     }
 }
@@ -279,7 +232,7 @@ impl Done {
 
     /// The run's directory.
     pub(crate) fn run_dir(&self) -> PathBuf {
-        run_dirs(self.dir.path())
+        run_dirs(self.world.dir())
             .into_iter()
             .next()
             .expect("a run directory")
@@ -291,27 +244,9 @@ impl Done {
         serde_json::from_slice(&text).expect("JSON")
     }
 
-    /// Fails unless nobody is left soon.
-    pub(crate) fn wait_until_nobody_is_left(&self) {
-        until("nobody is left", || tagged(&self.tag).is_empty());
-    }
-
     /// Fails unless nobody is left.
     pub(crate) fn assert_nobody_left(&self, what: &str) {
-        let left = tagged(&self.tag);
-        assert!(left.is_empty(), "{what}: {left:?}");
-    }
-}
-
-/// A test that failed leaves nobody behind either. It goes with the run to its
-/// end, so that it never hides a survivor.
-struct Cleaner(String);
-
-impl Drop for Cleaner {
-    fn drop(&mut self) {
-        for (pid, _) in tagged(&self.0) {
-            kill(pid, Signal::KILL);
-        }
+        self.world.assert_nobody_left(what);
     }
 }
 
@@ -329,62 +264,5 @@ pub(crate) fn kind_of(line: &str) -> String {
     match (kind, value["subtype"].as_str()) {
         ("cr", Some(subtype)) => format!("cr/{subtype}"),
         _ => kind.to_owned(),
-    }
-}
-
-/// Every living process with the tag in its environment, and its command.
-pub(crate) fn tagged(tag: &str) -> Vec<(i32, String)> {
-    let needle = format!("CR_TEST_TAG={tag}\0");
-    let mut found = Vec::new();
-    for entry in fs::read_dir("/proc").expect("/proc").flatten() {
-        let Some(pid) = entry
-            .file_name()
-            .to_str()
-            .and_then(|name| name.parse::<i32>().ok())
-        else {
-            continue;
-        };
-        let environ = fs::read(entry.path().join("environ")).unwrap_or_default();
-        let has = environ
-            .windows(needle.len())
-            .any(|part| part == needle.as_bytes());
-        // A dead one has no environment, so whoever has one lives.
-        if has {
-            let command = fs::read(entry.path().join("cmdline")).unwrap_or_default();
-            found.push((pid, String::from_utf8_lossy(&command).replace('\0', " ")));
-        }
-    }
-    found
-}
-
-/// Polls for what nothing announces.
-pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let end = Instant::now() + PATIENCE;
-    while !is_so() {
-        assert!(Instant::now() < end, "waited in vain: {what}");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
-
-pub(crate) fn kill(pid: i32, signal: Signal) {
-    let _ = kill_process(Pid::from_raw(pid).expect("a pid"), signal);
-}
-
-pub(crate) fn is_alive(pid: i32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit(") ")
-        .next()
-        .is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
-}
-
-fn readable(fd: &impl AsFd, limit: Duration) -> bool {
-    let limit = Timespec::try_from(limit).expect("a timeout");
-    let mut fds = [PollFd::new(fd, PollFlags::IN)];
-    loop {
-        match poll(&mut fds, Some(&limit)) {
-            Ok(ready) => return ready > 0,
-            Err(rustix::io::Errno::INTR) => {}
-            Err(err) => panic!("poll: {err}"),
-        }
     }
 }

@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
-use rustix::process::Signal;
+use cr_test::{Signal, World, is_alive, kill, repeats, state, until};
 
-use crate::case::{Case, Done, INIT, RESULT, Running, is_alive, kill, tagged, until};
+use crate::case::{Case, Done, INIT, RESULT, Running};
 
 const KINDS: [&str; 8] = [
     "plain",
@@ -39,16 +39,10 @@ const WAYS: [Way; 6] = [
     Way::ReaderLeaves,
 ];
 
-fn repeats(few: usize, full: usize) -> usize {
-    let is_full = std::env::var_os("CR_CAMPAIGN").is_some_and(|value| value == "full");
-    if is_full { full } else { few }
-}
-
 /// Whether one of the children that want to get away is alive.
-fn has_child(tag: &str) -> bool {
-    tagged(tag)
-        .iter()
-        .any(|(_, command)| command.contains("--child:"))
+fn has_child(world: &World) -> bool {
+    let processes = world.processes();
+    processes.iter().any(|it| it.line().contains("--child:"))
 }
 
 fn ending(way: Way, kind: &str) -> Running {
@@ -70,7 +64,7 @@ fn end(way: Way, kind: &str) -> Done {
     let what = format!("{way:?} {kind}");
     run.wait_for("result");
     if !matches!(way, Way::Itself) {
-        until(&format!("a child: {what}"), || has_child(&run.tag));
+        until(&format!("a child: {what}"), || has_child(&run.world));
     }
     match way {
         Way::Itself | Way::Clock => {}
@@ -113,7 +107,7 @@ fn check(way: Way, kind: &str) {
 }
 
 fn matrix(ways: &[Way]) {
-    for _ in 0..repeats(1, 20) {
+    for _ in 0..repeats(2, 20) {
         for way in ways {
             for kind in KINDS {
                 check(*way, kind);
@@ -143,7 +137,7 @@ fn s4_a_storm_of_forks_is_outrun() {
         check(Way::Itself, kind);
         let mut run = ending(Way::Term, kind);
         run.wait_for("result");
-        until("a storm", || has_child(&run.tag));
+        until("a storm", || has_child(&run.world));
         run.signal(Signal::TERM);
         run.finish().assert_nobody_left(kind);
     }
@@ -224,17 +218,17 @@ fn s4_a_stopped_front_that_is_killed_leaves_nobody() {
 
 #[test]
 fn s4_with_a_namespace_the_death_of_both_leaves_nobody() {
-    for _ in 0..repeats(3, 50) {
+    for _ in 0..repeats(5, 50) {
         let fault = "hang=end,child=daemon,child=stubborn,ignore-term";
         let mut run = Case::playing(&[INIT], fault).args(&["--isolate"]).start();
         run.wait_for("system");
-        assert!(has_child(&run.tag));
+        assert!(has_child(&run.world));
         let guardian = run.guardian();
         run.signal(Signal::STOP);
         kill(guardian, Signal::KILL);
         run.signal(Signal::KILL);
         // The kernel does it, in its own time.
-        run.finish().wait_until_nobody_is_left();
+        run.finish().world.wait_until_nobody_is_left();
     }
 }
 
@@ -245,10 +239,10 @@ fn s5_children_may_be_kept_on_request() {
     let exit = done.exit();
     assert_eq!(exit["children_kept"], true);
     assert_eq!(exit["leaked_total"], 1);
-    let left = tagged(&done.tag);
+    let left = done.world.processes();
     assert_eq!(left.len(), 1, "{left:?}");
-    kill(left[0].0, Signal::KILL);
-    until("the kept child is gone", || tagged(&done.tag).is_empty());
+    kill(left[0].pid, Signal::KILL);
+    done.world.wait_until_nobody_is_left();
 }
 
 #[test]
@@ -286,7 +280,7 @@ fn s4_s9_a_kill_at_any_moment_leaves_nobody_and_a_record() {
         random ^= random << 17;
         random % below
     };
-    for trial in 0..repeats(20, 500) {
+    for trial in 0..repeats(50, 500) {
         let kinds = [
             "daemon",
             "stubborn",
@@ -301,10 +295,10 @@ fn s4_s9_a_kill_at_any_moment_leaves_nobody_and_a_record() {
             .args(&["--grace", "0.2"])
             .start();
         std::thread::sleep(Duration::from_micros(next(60_000)));
-        let ours: Vec<i32> = tagged(&run.tag)
-            .into_iter()
-            .filter(|(_, command)| command.starts_with("cr-spawn --guardian:"))
-            .map(|(pid, _)| pid)
+        let processes = run.world.processes().into_iter();
+        let ours: Vec<u32> = processes
+            .filter(|it| it.line().starts_with("cr-spawn --guardian:"))
+            .map(|it| it.pid)
             .collect();
         // Not promised: one of us killed while an orphan stops the other, who has
         // just become its parent.
@@ -312,22 +306,17 @@ fn s4_s9_a_kill_at_any_moment_leaves_nobody_and_a_record() {
         let guardian = ours.first().copied().filter(|_| may_kill_guardian);
         kill(guardian.unwrap_or_else(|| run.pid()), Signal::KILL);
         let what = format!("CR_SEED={seed} trial {trial} {kind} guardian {guardian:?}");
-        let done = run.finish_or(&what);
+        let done = run.finish();
         if done.lines.is_empty() {
             // Killed before there was a guardian: only the question for the
             // version may have been open.
-            done.wait_until_nobody_is_left();
+            done.world.wait_until_nobody_is_left();
         }
         done.assert_nobody_left(&what);
         assert!(done.all("cr/exit").len() <= 1, "{what}");
-        for dir in crate::case::run_dirs(done.dir.path()) {
+        for dir in crate::case::run_dirs(done.world.dir()) {
             let (started, ended) = (dir.join("started").exists(), dir.join("exit.json").exists());
             assert!(!started || ended, "{what}: no record in {}", dir.display());
         }
     }
-}
-
-fn state(pid: i32) -> Option<char> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit(") ").next()?.chars().next()
 }

@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Command, Stdio};
+
+use cr_test::bin;
 
 use crate::case::{Case, INIT, RESULT};
 
@@ -70,12 +71,12 @@ fn s2_a_program_that_is_not_there_is_127() {
 #[test]
 fn s2_a_program_that_cannot_run_is_126() {
     let case = Case::playing(&[], "");
-    let plain = case.dir.path().join("plain");
+    let plain = case.world.path("plain");
     fs::write(&plain, "text").expect("write");
     fs::set_permissions(&plain, fs::Permissions::from_mode(0o644)).expect("chmod");
     let bad = case.write_script("bad", "");
     fs::write(&bad, "#!/no/such/shell\n").expect("write");
-    for path in [&plain, &bad, &case.dir.path().to_owned()] {
+    for path in [&plain, &bad, &case.world.dir().to_owned()] {
         let program = path.to_str().expect("a path");
         let done = Case::playing(&[], "").args(&["--claude", program]).run();
         let exit = done.exit();
@@ -103,15 +104,13 @@ fn s2_a_directory_that_is_not_there_is_125_and_named() {
 #[test]
 fn s2_what_we_lack_ourselves_is_125_and_said() {
     for descriptors in [12, 16, 20] {
-        let case = Case::playing(&[INIT], "");
-        let spawn = crate::bins::spawn().display();
+        let mut case = Case::playing(&[INIT], "");
+        let spawn = bin("cr-spawn");
+        let spawn = spawn.display();
         let script = format!("ulimit -n {descriptors}; exec {spawn} --prompt x");
         let script = case.write_script("few", &script);
-        let done = Case {
-            command: in_place_of(&case, script),
-            ..case
-        }
-        .run();
+        case.instead(case.world.command(script));
+        let done = case.run();
         assert_eq!(done.code(), Some(125), "{descriptors}: {}", done.stderr);
         let exit = done.exit();
         assert_eq!(exit["reason"], "spawn_failed");
@@ -119,19 +118,6 @@ fn s2_what_we_lack_ourselves_is_125_and_said() {
         assert!(error.contains("Too many open files"), "{error}");
         done.assert_nobody_left("too many open files");
     }
-}
-
-/// The same environment for another program.
-fn in_place_of(case: &Case, program: std::path::PathBuf) -> std::process::Command {
-    let mut command = std::process::Command::new(program);
-    command
-        .env_clear()
-        .envs(case.command.get_envs().filter_map(|(k, v)| Some((k, v?))));
-    command.stdin(std::process::Stdio::piped());
-    command
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped());
-    command
 }
 
 #[test]
@@ -199,27 +185,12 @@ fn a_namespace_whose_session_began_outside_is_no_obstacle() {
     ];
     for script in scripts {
         let mut case = Case::playing(&[INIT, RESULT], "exit=3");
-        let inside = std::mem::replace(&mut case.command, Command::new("unshare"));
-        case.command
-            .args([
-                "--user",
-                "--map-root-user",
-                "--pid",
-                "--fork",
-                "--mount-proc",
-            ])
-            .args(["sh", "-c", script, "sh"])
-            .arg(inside.get_program())
-            .env_clear()
-            .envs(
-                inside
-                    .get_envs()
-                    .filter_map(|(key, value)| Some((key, value?))),
-            )
-            .current_dir(case.dir.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        let mut unshare = case.world.command("unshare");
+        unshare
+            .args(["--user", "--map-root-user", "--pid"])
+            .args(["--fork", "--mount-proc", "sh", "-c", script, "sh"])
+            .arg(case.command.get_program());
+        case.instead(unshare);
         let done = case.run();
         assert_eq!(done.code(), Some(3), "{script}: {}", done.stderr);
         assert_eq!(done.exit()["exit_code"], 3, "{script}");

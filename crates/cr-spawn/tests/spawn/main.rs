@@ -4,7 +4,6 @@
 //! found by a tag in their environment, whatever they did to get away.
 
 mod argv;
-mod bins;
 mod case;
 mod ending;
 mod escape;

@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
+use cr_test::Fifo;
+
 use crate::case::{Case, INIT, RESULT, run_dirs};
 
 fn mode(path: &Path) -> u32 {
@@ -24,13 +26,13 @@ fn what_a_run_leaves_is_for_its_user_alone() {
 #[test]
 fn a_run_directory_can_be_named() {
     let case = Case::playing(&[INIT, RESULT], "");
-    let dir = case.dir.path().join("here");
+    let dir = case.world.path("here");
     let done = case
         .args(&["--run-dir", dir.to_str().expect("a path")])
         .run();
     assert_eq!(done.code(), Some(0));
     assert!(dir.join("exit.json").exists());
-    assert!(run_dirs(done.dir.path()).is_empty());
+    assert!(run_dirs(done.world.dir()).is_empty());
 }
 
 #[test]
@@ -41,7 +43,7 @@ fn the_name_of_a_run_can_be_given_and_a_second_run_spoils_nothing() {
     let first = done.run_dir();
     assert!(first.ends_with("my-run"));
     let before = fs::read(first.join("exit.json")).expect("a record");
-    let state = done.dir.path().join("state");
+    let state = done.world.path("state");
     let again = Case::playing(&[INIT, RESULT], "exit=4")
         .env("CR_RUN_ID", "my-run")
         .env("CR_STATE_DIR", state.to_str().expect("a path"))
@@ -51,6 +53,28 @@ fn the_name_of_a_run_can_be_given_and_a_second_run_spoils_nothing() {
     assert!(state.join("runs/my-run.2/exit.json").exists());
     let wrong = Case::playing(&[INIT], "").env("CR_RUN_ID", "../x").run();
     assert_eq!(wrong.code(), Some(78));
+}
+
+#[test]
+fn the_mark_of_a_start_is_there_whole_or_not_at_all() {
+    let case = Case::playing(&[INIT, RESULT], "");
+    let dir = case.world.path("here");
+    fs::create_dir(&dir).expect("made");
+    fs::set_permissions(&dir, fs::Permissions::from_mode(0o700)).expect("private");
+    let mark = dir.join("started");
+    fs::write(&mark, "").expect("written");
+    fs::set_permissions(&mark, fs::Permissions::from_mode(0o600)).expect("private");
+    // A reader of the file that was there sees nothing of the new one.
+    let before = fs::metadata(&mark).expect("there").ino();
+    let held = fs::File::open(&mark).expect("opened");
+    let args = ["--run-dir", dir.to_str().expect("text"), "--name", "n"];
+    let done = case.args(&args).run();
+    assert_eq!(done.code(), Some(0), "{}", done.stderr);
+    assert_ne!(fs::metadata(&mark).expect("there").ino(), before);
+    assert_eq!(held.metadata().expect("held").len(), 0);
+    let mark: serde_json::Value =
+        serde_json::from_slice(&fs::read(&mark).expect("read")).expect("JSON");
+    assert_eq!(mark["name"], "n");
 }
 
 type Trick = (&'static str, fn(&Path));
@@ -92,23 +116,20 @@ fn t8_a_place_that_others_prepared_is_refused() {
         }),
         ("a pipe for the lock", |dir| {
             fs::create_dir_all(dir.join("state/runs/r")).expect("mkdir");
-            let made = std::process::Command::new("mkfifo")
-                .arg(dir.join("state/runs/r/lock"))
-                .status();
-            assert!(made.expect("mkfifo").success());
+            Fifo::new(dir.join("state/runs/r/lock"));
         }),
     ];
     for (what, prepare) in tricks {
         let case = Case::playing(&[INIT, RESULT], "").env("CR_RUN_ID", "r");
-        prepare(case.dir.path());
+        prepare(case.world.dir());
         let done = case.run();
         assert_eq!(done.code(), Some(78), "{what}: {}", done.stderr);
         assert!(done.lines.is_empty(), "{what}");
-        let victim = fs::read_dir(done.dir.path().join("victim"))
+        let victim = fs::read_dir(done.world.path("victim"))
             .into_iter()
             .flatten();
         assert_eq!(victim.count(), 0, "{what}");
-        let other = fs::read(done.dir.path().join("other")).unwrap_or_else(|_| b"mine".to_vec());
+        let other = fs::read(done.world.path("other")).unwrap_or_else(|_| b"mine".to_vec());
         assert_eq!(other, b"mine", "{what}");
     }
 }
@@ -119,7 +140,7 @@ fn t8_another_users_directory_is_refused() {
     if !rustix::process::geteuid().is_root() {
         return;
     }
-    let state = case.dir.path().join("state");
+    let state = case.world.path("state");
     fs::create_dir(&state).expect("mkdir");
     std::os::unix::fs::chown(&state, Some(65534), Some(65534)).expect("chown");
     let done = case.run();
@@ -134,10 +155,7 @@ fn t8_another_users_directory_is_refused() {
 #[test]
 fn t8_a_link_in_place_of_a_file_is_not_followed() {
     let case = Case::playing(&[INIT, RESULT], "").env("CR_RUN_ID", "r");
-    let (run, victim) = (
-        case.dir.path().join("state/runs/r"),
-        case.dir.path().join("victim"),
-    );
+    let (run, victim) = (case.world.path("state/runs/r"), case.world.path("victim"));
     fs::create_dir_all(&run).expect("mkdir");
     fs::write(&victim, "mine").expect("write");
     for name in ["prompt", "stream.ndjson", "exit.json"] {

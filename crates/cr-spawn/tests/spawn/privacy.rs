@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use rustix::process::Signal;
+use cr_test::Signal;
 
-use crate::case::{CALL, Case, INIT, RESULT, tagged};
+use crate::case::{CALL, Case, INIT, RESULT};
 
 #[test]
 fn t7_the_prompt_is_in_no_command_line() {
@@ -14,13 +14,13 @@ fn t7_the_prompt_is_in_no_command_line() {
     run.wait_for("system");
     // The front was given the system prompt by its own user.
     let front = run.pid();
-    let all = tagged(&run.tag);
+    let all = run.world.processes();
     assert!(all.len() >= 4, "{all:?}");
-    for (pid, command) in all.iter().filter(|(pid, _)| *pid != front) {
-        assert!(!command.contains("canary"), "{pid}: {command}");
+    for process in all.iter().filter(|it| it.pid != front) {
+        assert!(!process.line().contains("canary"), "{process:?}");
     }
     let has_prompt = |command: &str| command.contains("canary in the prompt");
-    assert!(!all.iter().any(|(_, command)| has_prompt(command)));
+    assert!(!all.iter().any(|it| has_prompt(&it.line())));
     let everyone = fs::read_dir("/proc").expect("/proc").flatten();
     for entry in everyone {
         let command = fs::read(entry.path().join("cmdline")).unwrap_or_default();
@@ -121,7 +121,7 @@ fn a_stand_in_is_asked_for_its_version_and_a_script_is_not() {
     let done = Case::script("echo run >> runs; echo '{}'").run();
     assert!(done.all("cr/start")[0]["claude"]["version"].is_null());
     assert_eq!(
-        fs::read_to_string(done.dir.path().join("runs")).expect("runs"),
+        fs::read_to_string(done.world.path("runs")).expect("runs"),
         "run\n"
     );
 }

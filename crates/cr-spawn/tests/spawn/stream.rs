@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+
+use cr_test::Command;
 
 use crate::case::{CALL, Case, INIT, RESULT};
 
