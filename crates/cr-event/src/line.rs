@@ -3,6 +3,10 @@
 use crate::json::{Cursor, Malformed, Raw, Text};
 use crate::message::Message;
 
+/// The `type` of lines of our own. It is compared here only: other crates ask
+/// for [`Kind::Cr`].
+pub const OWN_TYPE: &str = "cr";
+
 /// What a line is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -42,7 +46,7 @@ impl Kind {
             b"result" => Self::Result,
             b"system" => Self::System,
             b"stream_event" => Self::StreamEvent,
-            b"cr" => Self::Cr,
+            name if name == OWN_TYPE.as_bytes() => Self::Cr,
             b"tool_progress" => Self::ToolProgress,
             b"rate_limit_event" => Self::RateLimit,
             b"cost-state" => Self::CostState,
@@ -203,7 +207,7 @@ pub fn claims_to_be_ours(line: &[u8]) -> bool {
     let mut ours = false;
     let _ = Cursor::new(strip(line)).object(|cursor, key| {
         if key == b"type" {
-            ours |= cursor.text()?.is_some_and(|kind| kind.is("cr"));
+            ours |= cursor.text()?.is_some_and(|kind| kind.is(OWN_TYPE));
             return Ok(());
         }
         cursor.skip()

@@ -1,0 +1,212 @@
+//! `cr/exit`: the last line of a supervised run.
+
+use std::borrow::Cow;
+
+use crate::field::{is_false, is_zero, object};
+use crate::open_enum::named;
+use crate::{Clock, LineBody, Named, OpenEnum, Subtype};
+
+named! {
+    /// Why a run ended. The name of a clock means that it ran out.
+    pub enum Reason {
+        /// The agent exited.
+        Exit = "exit",
+        /// The agent died of a signal that we did not send.
+        Signal = "signal",
+        /// A signal to us, or the death of our starter.
+        Interrupted = "interrupted",
+        /// The reader of standard output left.
+        StdoutClosed = "stdout_closed",
+        /// The guardian died or did not answer.
+        GuardianDied = "guardian_died",
+        /// The agent could not be started.
+        SpawnFailed = "spawn_failed",
+        /// A failure of our own.
+        Internal = "internal",
+        /// See [`Clock::Timeout`].
+        Timeout = "timeout",
+        /// See [`Clock::Turn`].
+        Turn = "turn",
+        /// See [`Clock::Tool`].
+        Tool = "tool",
+        /// See [`Clock::PostResult`].
+        PostResult = "post_result",
+        /// See [`Clock::Idle`].
+        Idle = "idle",
+        /// See [`Clock::Startup`].
+        Startup = "startup",
+    }
+}
+
+impl From<Clock> for Reason {
+    fn from(clock: Clock) -> Self {
+        match clock {
+            Clock::Timeout => Self::Timeout,
+            Clock::Turn => Self::Turn,
+            Clock::Tool => Self::Tool,
+            Clock::PostResult => Self::PostResult,
+            Clock::Idle => Self::Idle,
+            Clock::Startup => Self::Startup,
+        }
+    }
+}
+
+impl Reason {
+    /// The clock that ran out, if one did.
+    pub fn clock(self) -> Option<Clock> {
+        Clock::from_name(self.as_str())
+    }
+}
+
+object! {
+    /// How the run ended: facts, no verdict.
+    pub struct Exit<'a> {
+        /// Why.
+        reason: OpenEnum<'a, Reason>,
+        /// The agent's exit code.
+        exit_code: Option<i32>,
+        /// The signal that it died of.
+        signal: Option<i32>,
+        /// We killed it.
+        killed: bool,
+        /// The signal that we got.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        interrupted_by: Option<i32>,
+        /// Our starter died.
+        #[serde(skip_serializing_if = "is_false")]
+        parent_died: bool,
+        /// The code for an agent that could not be started: 125 to 127.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        spawn_code: Option<u8>,
+        /// What went wrong.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<Cow<'a, str>>,
+        /// The agent wrote a result.
+        result_seen: Option<bool>,
+        /// Its last result is an error.
+        result_is_error: Option<bool>,
+        /// How long the run took.
+        duration_ms: Option<u64>,
+        /// For how long it was stopped (SIGTSTP).
+        #[serde(skip_serializing_if = "is_zero")]
+        stopped_ms: u64,
+        /// Lines of the agent's standard output.
+        lines: u64,
+        /// Their bytes.
+        bytes: u64,
+        /// Those that were not JSON.
+        noise: u64,
+        /// Those that claimed to be our own.
+        forged: u64,
+        /// Those that were too long.
+        oversize: u64,
+        /// The agent's standard error.
+        stderr: AgentStderr<'a>,
+        /// The last line had no newline.
+        torn_tail: bool,
+        /// Processes that the agent left; the first 50.
+        leaked: Vec<LeftoverProcess<'a>>,
+        /// How many there were.
+        leaked_total: Option<u64>,
+        /// Those that could not be killed.
+        unkillable: Vec<LeftoverProcess<'a>>,
+        /// They were left alive, as the user asked.
+        children_kept: bool,
+        /// The stream is in the run's directory.
+        recorded: Option<bool>,
+        /// The file of `--output-file`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        output_file: Option<OutputFileState<'a>>,
+        /// The record lacks a part of the stream.
+        #[serde(skip_serializing_if = "is_false")]
+        record_cut: bool,
+    }
+}
+
+impl LineBody for Exit<'_> {
+    const SUBTYPE: Subtype = Subtype::Exit;
+}
+
+impl Exit<'_> {
+    /// The end of a run without an agent's output.
+    pub fn new(reason: Reason) -> Self {
+        Self {
+            reason: reason.into(),
+            duration_ms: Some(0),
+            leaked_total: Some(0),
+            recorded: Some(false),
+            ..Self::default()
+        }
+    }
+}
+
+object! {
+    /// The beginning and the end of the agent's standard error.
+    pub struct AgentStderr<'a> {
+        /// Its length.
+        bytes: u64,
+        /// The first 16 KiB.
+        head: Cow<'a, str>,
+        /// The last 64 KiB, without what is in `head`.
+        tail: Cow<'a, str>,
+    }
+}
+
+object! {
+    /// A process that outlived the agent.
+    pub struct LeftoverProcess<'a> {
+        /// Its number.
+        pid: i32,
+        /// Its name.
+        comm: Cow<'a, str>,
+        /// How long it had been alive.
+        age_ms: u64,
+    }
+}
+
+object! {
+    /// The file of `--output-file`.
+    pub struct OutputFileState<'a> {
+        /// Where it is.
+        path: Cow<'a, str>,
+        /// Why it is not complete.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<Cow<'a, str>>,
+    }
+}
+
+object! {
+    /// The `cr/exit` line of a run that ended between two attempts, while no
+    /// agent was running. Its fields are those of [`Exit`].
+    pub struct ExitWithoutAgent<'a> {
+        /// Why.
+        reason: OpenEnum<'a, Reason>,
+        /// The signal that we got.
+        interrupted_by: Option<i32>,
+        /// The code for an agent that could not be started.
+        spawn_code: Option<u8>,
+        /// What went wrong.
+        error: Option<Cow<'a, str>>,
+        /// The stream is in the run's directory.
+        recorded: bool,
+    }
+}
+
+impl LineBody for ExitWithoutAgent<'_> {
+    const SUBTYPE: Subtype = Subtype::Exit;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_is_a_reason_by_the_same_name() {
+        for clock in Clock::ALL {
+            let reason = Reason::from(*clock);
+            assert_eq!(reason.as_str(), clock.as_str());
+            assert_eq!(reason.clock(), Some(*clock));
+        }
+        assert_eq!(Reason::Exit.clock(), None);
+    }
+}

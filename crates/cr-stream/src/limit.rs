@@ -1,0 +1,82 @@
+//! `cr/limit`: a clock ran out.
+
+use std::borrow::Cow;
+
+use crate::field::object;
+use crate::open_enum::named;
+use crate::{LineBody, OpenEnum, Subtype};
+
+named! {
+    /// The clocks of a run.
+    pub enum Clock {
+        /// The whole run.
+        Timeout = "timeout",
+        /// One turn.
+        Turn = "turn",
+        /// One tool call.
+        Tool = "tool",
+        /// From the result to the agent's exit.
+        PostResult = "post_result",
+        /// Silence while the model works.
+        Idle = "idle",
+        /// To the first line.
+        Startup = "startup",
+    }
+}
+
+named! {
+    /// What the agent is doing.
+    pub enum Activity {
+        /// It has not written a line yet.
+        Starting = "starting",
+        /// It waits for the model.
+        Model = "model",
+        /// It waits for a tool call.
+        Tool = "tool",
+        /// It waits for background tasks after a result.
+        Background = "background",
+        /// It should exit after the result.
+        AfterResult = "after_result",
+        /// It is being ended.
+        Ending = "ending",
+    }
+}
+
+object! {
+    /// A clock that ran out.
+    pub struct Limit<'a> {
+        /// Which one.
+        clock: OpenEnum<'a, Clock>,
+        /// Its setting.
+        limit_ms: Option<u64>,
+        /// How long it ran.
+        elapsed_ms: Option<u64>,
+        /// What the agent was doing.
+        doing: Option<Doing<'a>>,
+        /// What was done about it: `terminate`.
+        action: Cow<'a, str>,
+    }
+}
+
+impl LineBody for Limit<'_> {
+    const SUBTYPE: Subtype = Subtype::Limit;
+}
+
+object! {
+    /// What the agent was doing.
+    pub struct Doing<'a> {
+        /// In one word.
+        what: OpenEnum<'a, Activity>,
+        /// The tool that it called.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tool: Option<Cow<'a, str>>,
+        /// The id of that call.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tool_use_id: Option<Cow<'a, str>>,
+        /// The file, command or pattern of that call.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        target: Option<Cow<'a, str>>,
+        /// For how long.
+        since_ms: u64,
+    }
+}
