@@ -72,6 +72,8 @@ pub struct AgentCommand {
     pub model: Option<String>,
     /// The permission mode, if one was chosen.
     pub permission_mode: Option<String>,
+    /// The text of the schema that the answer must satisfy.
+    pub schema: Option<String>,
     /// How deep this run is nested in others.
     pub depth: u32,
 }
@@ -92,13 +94,14 @@ impl AgentCommand {
             argv: Vec::new(),
             model: args.model.clone().or(default),
             permission_mode: permission_mode(args),
+            schema: schema::text(args)?,
             depth: depth()?,
         };
-        plan.fill(args, schema::text(args)?);
+        plan.fill(args);
         Ok(plan)
     }
 
-    fn fill(&mut self, args: &AgentOptions, schema: Option<String>) {
+    fn fill(&mut self, args: &AgentOptions) {
         for flag in ["-p", "--output-format=stream-json", "--verbose"] {
             self.argv.push(flag.into());
         }
@@ -113,7 +116,7 @@ impl AgentCommand {
             ("--max-turns", turns),
             ("--max-budget-usd", budget),
             ("--permission-mode", self.permission_mode.clone()),
-            ("--json-schema", schema),
+            ("--json-schema", self.schema.clone()),
         ];
         for (flag, value) in values {
             if let Some(value) = value {

@@ -2,10 +2,13 @@
 //! version, and the arguments and environment it is started with.
 
 mod argv;
+mod command_line;
 mod options;
 mod program;
 mod schema;
+mod settings;
 
 pub use argv::{AgentCommand, check, working_directory};
 pub use options::{AgentOptions, Clocks};
 pub use program::{Missing, Version, find_program, program_version};
+pub use settings::{OsText, Settings};

@@ -1,4 +1,4 @@
-//! The command line.
+//! The options of an agent, as the command line has them.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -19,31 +19,32 @@ Environment:
   CR_STATE_DIR        where runs are kept (default: $XDG_STATE_HOME/claude-runner)
   CR_RUN_ID           the name of this run
   CR_PERMISSION_MODE  as --permission-mode
-  CR_DEPTH            how deep runs are nested; beyond 3 is refused
+  CR_DEPTH            how deep runs are nested; more than 3 is refused
 
 Exit status:
   the agent's own, and:
   2    the command line is wrong
   66   a file cannot be read
   74   standard output or a file cannot be written
-  78   a place, a setting or a schema is refused
+  78   an unsafe run directory, a wrong setting or a wrong schema
   124  a clock ended the agent before it gave a result
   125  cr-spawn itself failed
   126  the agent's program cannot be run
   127  the agent's program was not found
   128+n  stopped by signal n (141: nobody reads standard output)
-  The last line, cr/exit, tells the whole story.";
+  The last line, cr/exit, says exactly how the run ended.";
 
 /// Run one agent, pass its lines on, and end it with everything it started
 ///
-/// The prompt comes from --prompt, --prompt-file or standard input. What the
-/// agent writes passes byte for byte; lines of our own have the type cr. The
-/// last one is always cr/exit, and after it nothing of the agent is left.
-#[derive(Debug, Parser)]
+/// The prompt comes from --prompt, --prompt-file or standard input. The agent's
+/// lines are passed on byte for byte; cr-spawn's own lines have the type cr. The
+/// last line is always cr/exit. When it is written, no process of the agent is
+/// left.
+#[derive(Clone, Debug, Parser, PartialEq)]
 #[command(name = "cr-spawn", version, after_help = EXAMPLES, max_term_width = 100)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct AgentOptions {
-    /// What to do
+    /// The prompt
     #[arg(
         short,
         long,
@@ -53,11 +54,11 @@ pub struct AgentOptions {
     )]
     pub prompt: Option<String>,
 
-    /// A file that says what to do
+    /// A file with the prompt
     #[arg(long, value_name = "FILE")]
     pub prompt_file: Option<PathBuf>,
 
-    /// Go on with this session, by its id or title
+    /// Continue this session, given by its id or title
     #[arg(
         short,
         long,
@@ -67,11 +68,11 @@ pub struct AgentOptions {
     )]
     pub resume: Option<String>,
 
-    /// Go on with the last session of the directory
+    /// Continue the last session of the directory
     #[arg(short, long = "continue")]
     pub continue_last: bool,
 
-    /// The agent's directory
+    /// The agent's working directory
     #[arg(short = 'C', long, value_name = "DIR")]
     pub cwd: Option<PathBuf>,
 
@@ -79,21 +80,22 @@ pub struct AgentOptions {
     #[arg(short, long, value_parser = NonEmptyStringValueParser::new())]
     pub model: Option<String>,
 
-    /// The model to use when the first is overloaded
+    /// The model to use when the first one is overloaded
     #[arg(long, value_name = "MODEL", value_parser = NonEmptyStringValueParser::new())]
     pub fallback_model: Option<String>,
 
-    /// Stop after so many turns; 0 is no limit
+    /// Stop after N turns; 0 is no limit
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub max_turns: u64,
 
-    /// Stop after so many dollars; 0 is no limit
+    /// Stop after this many dollars; 0 is no limit
     #[arg(
         long,
         value_name = "USD",
         alias = "max-budget-usd",
         alias = "max-cost",
-        default_value_t = 0.0
+        default_value_t = 0.0,
+        value_parser = parse_dollars
     )]
     pub max_budget: f64,
 
@@ -131,7 +133,7 @@ pub struct AgentOptions {
     #[arg(long, conflicts_with = "permission_mode")]
     pub dangerously_skip_permissions: bool,
 
-    /// Ask for an answer of this shape: a file with a JSON Schema, or the schema
+    /// Ask for an answer that satisfies this JSON Schema: a file, or the schema
     /// itself, which begins with `{`
     #[arg(long, value_name = "SCHEMA")]
     pub json_schema: Option<String>,
@@ -140,48 +142,55 @@ pub struct AgentOptions {
     #[arg(long, value_name = "UUID", value_parser = NonEmptyStringValueParser::new())]
     pub session_id: Option<String>,
 
-    /// Go on in a copy of the resumed session
+    /// Continue in a copy of the resumed session
     #[arg(long)]
     pub fork_session: bool,
 
-    /// Pass on pieces of messages as they come
+    /// Pass on parts of messages while they are written
     #[arg(long, alias = "include-partial-messages")]
     pub partial_messages: bool,
 
-    /// Leave no session on disk; it cannot be resumed
+    /// Do not save the session; it cannot be resumed
     #[arg(long)]
     pub no_session_persistence: bool,
 
-    /// Let the agent work in the background, and wait for that
+    /// Allow background tasks, and wait for them
     #[arg(long)]
     pub background: bool,
 
-    /// When enough is enough
+    /// The time limits
     #[command(flatten)]
     pub clocks: Clocks,
 
-    /// Let live what the agent leaves behind
+    /// Do not kill leftover processes
     #[arg(long)]
     pub keep_children: bool,
 
-    /// Run the agent in a process id namespace of its own
+    /// Run the agent in its own process id namespace
     #[arg(long)]
     pub isolate: bool,
 
-    /// End when this process ends [default: whoever started us]
+    /// End when this process ends [default: the parent process]
     #[arg(long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
     pub watch_pid: Option<i32>,
 
-    /// The run's directory
+    /// The control channel of the process that started the pipeline
+    //
+    // Hidden: only such a starter can make one. It is the read end of a pipe:
+    // one byte for each signal, 13 when the reader of the pipeline's output has
+    // left, and an end of file when the starter has died.
+    #[arg(long, value_name = "FD", hide = true, value_parser = clap::value_parser!(i32).range(3..))]
+    pub control_fd: Option<i32>,
+
+    /// The run directory
     #[arg(long, value_name = "DIR", conflicts_with = "no_record")]
     pub run_dir: Option<PathBuf>,
 
-    /// Write nothing but standard output
+    /// Write no files: standard output only
     #[arg(long)]
     pub no_record: bool,
 
-    /// Keep the stream in this file, too, every line of it, whatever becomes of
-    /// the run
+    /// Also write every line of the stream to this file, also when the run fails
     #[arg(long, value_name = "FILE")]
     pub output_file: Option<PathBuf>,
 
@@ -193,56 +202,68 @@ pub struct AgentOptions {
     #[arg(long, value_name = "PROGRAM")]
     pub claude: Option<PathBuf>,
 
-    /// Longest line that is passed on, in bytes
+    /// The longest line that is passed on, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = cr_io::MAX_LINE, value_parser = cr_io::parse_max_line)]
     pub max_line: usize,
 
-    /// Longest record of the stream, in bytes, and of lines too long for it; of
-    /// a longer one the beginning and the end are kept. 0 is no limit
+    /// The longest record of the stream, in bytes, and of the lines over
+    /// --max-line; a longer record keeps its beginning and its end. 0 is no limit
     #[arg(long, value_name = "BYTES", default_value_t = 256 << 20)]
     pub max_record: u64,
 
-    /// Arguments for the agent, as they are
+    /// Arguments that are passed to the agent unchanged
     #[arg(last = true, value_name = "CLAUDE_ARGS")]
     pub rest: Vec<OsString>,
 }
 
 impl AgentOptions {
-    /// Whether a session is taken up.
+    /// Whether the agent continues a session.
     pub fn resumes_session(&self) -> bool {
         self.resume.is_some() || self.continue_last
     }
 }
 
-/// When enough is enough: seconds, or 2h30m; 0 turns one off
-#[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Clocks (seconds, or 2h30m; 0 is off)")]
+const CLOCKS: &str = "Clocks (seconds, or 2h30m; 0 is off)";
+
+/// The time limits of a run; a zero turns one off
+//
+// The heading stands at every clock: `next_help_heading` would also be the
+// heading of each option that follows this group.
+#[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
 pub struct Clocks {
-    /// All of the run
-    #[arg(long, value_name = "TIME", default_value = "0", value_parser = cr_io::parse_duration)]
+    /// The whole run
+    #[arg(long, value_name = "TIME", help_heading = CLOCKS, default_value = "0", value_parser = cr_io::parse_duration)]
     pub timeout: Duration,
 
-    /// Until the first line
-    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = cr_io::parse_duration)]
+    /// From the start to the first line
+    #[arg(long, value_name = "TIME", help_heading = CLOCKS, default_value = "2m", value_parser = cr_io::parse_duration)]
     pub startup_timeout: Duration,
 
     /// Silence while the model works
-    #[arg(long, value_name = "TIME", default_value = "15m", value_parser = cr_io::parse_duration)]
+    #[arg(long, value_name = "TIME", help_heading = CLOCKS, default_value = "15m", value_parser = cr_io::parse_duration)]
     pub idle_timeout: Duration,
 
-    /// One call of a tool
-    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = cr_io::parse_duration)]
+    /// One tool call
+    #[arg(long, value_name = "TIME", help_heading = CLOCKS, default_value = "1h", value_parser = cr_io::parse_duration)]
     pub tool_timeout: Duration,
 
     /// One turn
-    #[arg(long, value_name = "TIME", default_value = "0", value_parser = cr_io::parse_duration)]
+    #[arg(long, value_name = "TIME", help_heading = CLOCKS, default_value = "0", value_parser = cr_io::parse_duration)]
     pub turn_timeout: Duration,
 
     /// From the result to the agent's own end
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = cr_io::parse_duration)]
+    #[arg(long, value_name = "TIME", help_heading = CLOCKS, default_value = "30s", value_parser = cr_io::parse_duration)]
     pub post_result_grace: Duration,
 
     /// From the first signal to SIGKILL
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = cr_io::parse_duration)]
+    #[arg(long, value_name = "TIME", help_heading = CLOCKS, default_value = "10s", value_parser = cr_io::parse_duration)]
     pub grace: Duration,
+}
+
+/// Reads an amount of money: a finite number, at least 0.
+pub(crate) fn parse_dollars(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(usd) if usd.is_finite() && usd >= 0.0 => Ok(usd),
+        _ => Err("expected dollars, at least 0".to_owned()),
+    }
 }

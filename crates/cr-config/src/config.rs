@@ -15,59 +15,7 @@ use cr_io::{Exit, Out, parse_duration, sanitized};
 use cr_rundir::{Retention, StateDir};
 use toml::{Spanned, Value};
 
-/// What a value must be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// Text without control characters.
-    Text,
-    /// A whole number, at least 0.
-    Count,
-    /// Dollars, at least 0.
-    Money,
-    /// Seconds, or `2h30m`.
-    Time,
-    /// Text, or a list of texts.
-    List,
-    /// A path from the root or from home.
-    Place,
-    /// A program: a place, or a name to look up in the PATH.
-    Program,
-    /// One of the forms of output.
-    Output,
-}
-
-/// A setting: its key, what it must be, what it is by default, and the variable
-/// that counts more than the file.
-type Setting = (&'static str, Kind, &'static str, Option<&'static str>);
-
-const SETTINGS: [Setting; 21] = [
-    ("model", Kind::Text, "sonnet", None),
-    ("fallback_model", Kind::Text, "", None),
-    ("max_turns", Kind::Count, "100", None),
-    ("max_budget", Kind::Money, "0", None),
-    ("allowed_tools", Kind::List, "", None),
-    ("disallowed_tools", Kind::List, "", None),
-    ("system_prompt_file", Kind::Place, "", None),
-    (
-        "permission_mode",
-        Kind::Text,
-        "bypassPermissions",
-        Some("CR_PERMISSION_MODE"),
-    ),
-    ("timeout", Kind::Time, "0", None),
-    ("startup_timeout", Kind::Time, "2m", None),
-    ("idle_timeout", Kind::Time, "15m", None),
-    ("tool_timeout", Kind::Time, "1h", None),
-    ("turn_timeout", Kind::Time, "0", None),
-    ("post_result_grace", Kind::Time, "30s", None),
-    ("grace", Kind::Time, "10s", None),
-    ("claude", Kind::Program, "claude", Some("CR_CLAUDE")),
-    ("state_dir", Kind::Place, "", Some("CR_STATE_DIR")),
-    ("output", Kind::Output, "report", None),
-    ("limit", Kind::Count, "20000", None),
-    ("keep_for", Kind::Time, "30d", None),
-    ("keep_bytes", Kind::Count, "5000000000", None),
-];
+use crate::settings::{Kind, SETTINGS};
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,15 +41,16 @@ impl Config {
         if let Some((file, text)) = open().context(Exit::Config)? {
             config.read(&file, &text).context(Exit::Config)?;
         }
-        for (key, _, _, variable) in SETTINGS {
-            let value = variable
+        for setting in SETTINGS {
+            let value = setting
+                .variable
                 .and_then(env::var_os)
                 .filter(|value| !value.is_empty());
-            if let (Some(value), Some(variable)) = (value, variable) {
+            if let (Some(value), Some(variable)) = (value, setting.variable) {
                 let value = value.to_string_lossy().into_owned();
                 config
                     .values
-                    .insert(key, (value, Source::Environment(variable)));
+                    .insert(setting.key, (value, Source::Environment(variable)));
             }
         }
         Ok(config)
@@ -118,13 +67,12 @@ impl Config {
         for (key, value) in parsed {
             let (line, key) = (at(key.span()), key.into_inner());
             let place = || format!("{}:{line}: {}", file.display(), sanitized(&key));
-            let setting = SETTINGS.iter().find(|(known, ..)| *known == key);
-            let &(known, kind, ..) =
-                setting.ok_or_else(|| anyhow!("no such setting").context(place()))?;
-            let value =
-                plain(kind, value.get_ref()).map_err(|why| anyhow!(why).context(place()))?;
+            let setting = SETTINGS.iter().find(|setting| setting.key == key);
+            let setting = setting.ok_or_else(|| anyhow!("no such setting").context(place()))?;
+            let value = plain(setting.kind, value.get_ref())
+                .map_err(|why| anyhow!(why).context(place()))?;
             let source = Source::File(file.to_owned(), line);
-            self.values.insert(known, (value, source));
+            self.values.insert(setting.key, (value, source));
         }
         Ok(())
     }
@@ -148,9 +96,9 @@ impl Config {
     }
 
     fn get(&self, key: &str) -> &str {
-        let default = SETTINGS.iter().find(|(known, ..)| *known == key);
+        let setting = SETTINGS.iter().find(|setting| setting.key == key);
         self.set(key)
-            .or(default.map(|setting| setting.2))
+            .or(setting.map(|setting| setting.default))
             .unwrap_or("")
     }
 
@@ -179,12 +127,13 @@ impl Config {
     /// Prints every value with its source; what is printed is a configuration.
     pub fn print(&self, out: impl Write) -> anyhow::Result<Exit> {
         let mut out = Out::new(out);
-        for (key, kind, default, _) in SETTINGS {
+        for setting in SETTINGS {
+            let key = setting.key;
             let (value, source) = match self.values.get(key) {
                 Some((value, source)) => (value.as_str(), source.clone()),
-                None => (default, Source::Default),
+                None => (setting.default, Source::Default),
             };
-            let mut line = format!("{key} = {}", shown(kind, value));
+            let mut line = format!("{key} = {}", shown(setting.kind, value));
             let _ = match source {
                 Source::Default if value.is_empty() => {
                     line.insert_str(0, "# ");
@@ -260,7 +209,7 @@ fn plain(kind: Kind, value: &Value) -> Result<String, String> {
             items.map(|items| items.join(","))
         }
         (Kind::Text | Kind::List, _) => text(value),
-        (Kind::Place | Kind::Program, _) => text(value).and_then(|text| place(kind, &text)),
+        (Kind::Path | Kind::Program, _) => text(value).and_then(|text| place(kind, &text)),
         (Kind::Output, Value::String(text))
             if ["report", "summary", "answer", "stream"].contains(&text.as_str()) =>
         {

@@ -2,8 +2,10 @@
 //! every setting.
 
 mod config;
+mod settings;
 
 pub use config::{Config, Source};
+pub use settings::{SETTINGS, Setting};
 
 use std::collections::BTreeMap;
 
