@@ -33,7 +33,7 @@ pub use fifo::Fifo;
 pub use left_out::left_out;
 pub use process::{Found, is_alive, is_stopped, kill, signal_named, state};
 pub use rustix::process::Signal;
-pub use wait::{appears, limit, until};
+pub use wait::{appears, limit, line_with, until};
 pub use world::World;
 
 /// A tool of this workspace, in a [`World`] of its own.

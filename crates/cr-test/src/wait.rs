@@ -1,5 +1,6 @@
 //! Waits with a limit.
 
+use std::io::BufRead;
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::thread;
@@ -31,6 +32,20 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
 /// Waits until there is a file at `path`.
 pub fn appears(path: &Path) {
     until(&format!("there is {}", path.display()), || path.exists());
+}
+
+/// Reads on to a line that contains `text`, and returns it. Panics at the end of
+/// file with what came instead. The limit is that of the reader.
+pub fn line_with(reader: &mut impl BufRead, text: &str) -> String {
+    let mut seen = String::new();
+    loop {
+        let start = seen.len();
+        let count = reader.read_line(&mut seen).expect("a line");
+        assert!(count > 0, "no line with `{text}` in:\n{seen}");
+        if seen[start..].contains(text) {
+            return seen.split_off(start);
+        }
+    }
 }
 
 /// Waits until `fd` can be read, or its other end is closed; `false` at `end`.

@@ -1,16 +1,13 @@
 //! A place for one test: a plan, an agent that follows a script, a state.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::PathBuf;
+use std::process::{Output, Stdio};
 
-use tempfile::TempDir;
-
-use crate::bins;
+use cr_test::{Command, World, bin_dir};
 
 pub(crate) struct Case {
-    dir: TempDir,
+    pub(crate) world: World,
 }
 
 /// How a run ended.
@@ -33,19 +30,18 @@ impl From<Output> for Ended {
 
 impl Case {
     pub(crate) fn new() -> Self {
-        let dir = TempDir::new().expect("a directory");
-        let case = Self { dir };
+        let case = Self {
+            world: World::new(),
+        };
         fs::create_dir(case.path("script")).expect("made");
         fs::create_dir(case.path("seen")).expect("made");
         fs::create_dir(case.path("work")).expect("made");
-        fs::write(case.path("agent"), include_str!("agent.sh")).expect("written");
-        let mode = fs::Permissions::from_mode(0o755);
-        fs::set_permissions(case.path("agent"), mode).expect("set");
+        case.world.script("agent", include_str!("agent.sh"));
         case
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
+        self.world.path(name)
     }
 
     /// What the agent does the `n`th time that it is started for `task`.
@@ -72,24 +68,23 @@ impl Case {
     }
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(bins::orchestrate());
+        // The tools that it runs are beside it.
+        let mut command = self.world.command(bin_dir().join("cr-orchestrate"));
+        self.surround(&mut command);
         command
             .args(args)
-            .current_dir(self.path("work"))
-            .env("CASE", self.dir.path())
-            .env("CR_STATE_DIR", self.path("state"))
-            .env("CR_CLAUDE", self.path("agent"))
-            .env("XDG_CONFIG_HOME", self.path("config"))
-            .env_remove("CR_CONFIG")
-            .env("IS_SANDBOX", "1")
-            .env("TZ", "UTC")
-            .env_remove("CR_RUN_ID")
-            .env_remove("CR_DEPTH")
-            .env_remove("CR_PERMISSION_MODE")
-            .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         command
+    }
+
+    /// Gives `command` the agent, the configuration and the directory.
+    pub(crate) fn surround(&self, command: &mut Command) {
+        command
+            .current_dir(self.path("work"))
+            .env("CASE", self.world.dir())
+            .env("CR_CLAUDE", self.path("agent"))
+            .env("XDG_CONFIG_HOME", self.path("config"));
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> Ended {
@@ -143,19 +138,5 @@ impl Case {
     /// The tasks whose work was done, in order.
     pub(crate) fn done(&self) -> Vec<String> {
         self.read("done").lines().map(str::to_owned).collect()
-    }
-}
-
-/// Waits until `path` is there.
-pub(crate) fn appears(path: &Path) {
-    let start = std::time::Instant::now();
-    while !path.exists() {
-        assert!(
-            start.elapsed().as_secs() < 60,
-            "{} is not there",
-            path.display()
-        );
-        // Nothing tells of a file in a directory that may not be there yet.
-        std::thread::park_timeout(std::time::Duration::from_millis(5));
     }
 }

@@ -1,6 +1,5 @@
 //! `cr-orchestrate` as a process, with a script as the agent.
 
-mod bins;
 mod case;
 mod crash;
 mod formats;

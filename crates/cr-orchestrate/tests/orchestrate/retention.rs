@@ -1,20 +1,15 @@
 //! Old runs go, and only those.
 
-use std::process::Command;
+use cr_test::{Signal, appears, until};
 
-use crate::bins;
-use crate::case::{Case, appears};
+use crate::case::Case;
 
 /// What `cr-runs prune` says that it removes.
 fn prune(case: &Case, args: &[&str]) -> String {
-    let output = Command::new(bins::orchestrate().with_file_name("cr-runs"))
-        .arg("prune")
-        .args(args)
-        .env("CR_STATE_DIR", case.path("state"))
-        .env("XDG_CONFIG_HOME", case.path("config"))
-        .env_remove("CR_CONFIG")
-        .output()
-        .expect("run cr-runs");
+    let mut command = case.world.tool("cr-runs");
+    case.surround(&mut command);
+    let output = command.arg("prune").args(args).output();
+    let output = output.expect("run cr-runs");
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout).expect("text")
 }
@@ -72,15 +67,11 @@ fn a_run_that_goes_on_stays_and_so_does_what_outlives_it() {
     assert_eq!(prune(&case, &everything), "");
     let mut resumed = case.command(&["--resume-run", &case.run_id()]);
     let mut resumed = resumed.spawn().expect("start it again");
-    let pid = rustix::process::Pid::from_child(&resumed);
     let log = case.run_dir().join("session.log");
-    while !std::fs::read_to_string(&log)
-        .unwrap_or_default()
-        .contains("adopted")
-    {
-        std::thread::yield_now();
-    }
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("sent");
+    until("the attempt is adopted", || {
+        std::fs::read_to_string(&log).is_ok_and(|text| text.contains("adopted"))
+    });
+    resumed.signal(Signal::TERM);
     resumed.wait().expect("ended");
     assert_eq!(prune(&case, &everything).lines().count(), 1);
 }

@@ -335,10 +335,8 @@ fn repository(case: &Case) {
     let commands = "git init -q -b main && git config user.name T && \
                     git config user.email t@example.invalid && \
                     echo 1 > a.txt && git add . && git commit -q -m begin";
-    let done = std::process::Command::new("/bin/sh")
-        .args(["-c", commands])
-        .current_dir(case.path("work"))
-        .status();
+    let mut shell = case.world.shell(commands);
+    let done = shell.current_dir(case.path("work")).status();
     assert!(done.expect("run git").success());
 }
 

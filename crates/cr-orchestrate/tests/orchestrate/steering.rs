@@ -1,6 +1,8 @@
 //! Where a run stops, how it goes on, and who may go on with it.
 
-use crate::case::{Case, appears};
+use cr_test::{Fifo, appears, root};
+
+use crate::case::Case;
 
 fn three() -> Case {
     let case = Case::new();
@@ -87,14 +89,12 @@ fn status_says_where_every_task_stands() {
 fn w2_a_second_engine_on_a_run_leaves_it_alone() {
     let case = three();
     case.script("a", 1, "touch \"$CASE/here\"; cat \"$CASE/gate\"");
-    let gate = case.path("gate");
-    let made = std::process::Command::new("mkfifo").arg(&gate).status();
-    assert!(made.expect("run mkfifo").success());
+    let gate = Fifo::new(case.path("gate"));
     let first = case.command(&["../plan.yaml"]).spawn().expect("run");
     appears(&case.path("here"));
     let second = case.resume(&[]);
     assert_eq!(second.code, Some(75), "{}", second.err);
-    std::fs::write(&gate, "").expect("opened");
+    drop(gate.writer());
     let ended = first.wait_with_output().expect("ended");
     assert_eq!(ended.status.code(), Some(0));
     assert_eq!(case.done(), ["a", "b", "c"]);
@@ -102,22 +102,13 @@ fn w2_a_second_engine_on_a_run_leaves_it_alone() {
 
 #[test]
 fn the_example_of_a_sprint_runs_as_it_is() {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts");
+    let root = root().join("scripts");
     let case = Case::new();
-    let path = |dir: &std::path::Path| dir.to_string_lossy().into_owned();
-    let bins = crate::bins::orchestrate().parent().expect("a directory");
-    let path = format!("{}:{}", path(bins), std::env::var("PATH").expect("a path"));
     let sprint = |args: &[&str]| {
-        let command = case.command(&[]);
-        let mut script = std::process::Command::new(root.join("sprint-loop"));
-        script.args(args).current_dir(case.path("work"));
-        for (name, value) in command.get_envs() {
-            match value {
-                Some(value) => script.env(name, value),
-                None => script.env_remove(name),
-            };
-        }
-        let output = script.env("PATH", &path).env("TASK", "step").output();
+        let mut script = case.world.command(root.join("sprint-loop"));
+        case.surround(&mut script);
+        script.args(args).env("TASK", "step");
+        let output = script.env("PATH", case.world.path_with_tools()).output();
         output.expect("run")
     };
     let plan = root.join("examples/sprint/SPRINT.yaml");
