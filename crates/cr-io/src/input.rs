@@ -6,9 +6,10 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use cr_signal::Interrupted;
 
 use crate::Exit;
-use crate::patience::{Interrupted, Patience, Wake};
+use crate::live_input::{LiveInput, Wake};
 
 /// One stream to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,11 +111,11 @@ impl Input {
         }
         // A larger pipe halves the number of times both sides must wake.
         let _ = rustix::pipe::fcntl_setpipe_size(&file, 1 << 20);
-        let patience = (!kind.is_file()).then(Patience::new).transpose();
-        let patience = patience.with_context(name).context(Exit::Tool)?;
+        let live = (!kind.is_file()).then(LiveInput::new).transpose();
+        let live = live.with_context(name).context(Exit::Tool)?;
         Ok(Watched {
             file,
-            patience,
+            live,
             cut_short: false,
         })
     }
@@ -122,23 +123,24 @@ impl Input {
 
 /// An input that notices, while it waits, that the reader of standard output
 /// has left: `agent | cr-filter | head -1` must reach the agent at once and not
-/// at its next line. Requests to end are taken as [`Patience`] takes them.
+/// at its next line. Signals that ask it to end are handled as in
+/// [`LiveInput`].
 #[derive(Debug)]
 pub struct Watched {
     file: File,
-    patience: Option<Patience>,
+    live: Option<LiveInput>,
     cut_short: bool,
 }
 
 impl Watched {
     /// Whether the input is live: a pipe, a socket or a terminal.
     pub fn is_live(&self) -> bool {
-        self.patience.is_some()
+        self.live.is_some()
     }
 
     /// The file itself, for who reads it from its end; a live input has none.
     pub fn file(&self) -> Option<&File> {
-        self.patience.is_none().then_some(&self.file)
+        self.live.is_none().then_some(&self.file)
     }
 
     /// Whether we were asked to end before the input did.
@@ -149,8 +151,8 @@ impl Watched {
 
 impl Read for Watched {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        if let Some(patience) = &mut self.patience {
-            let wake = patience.wait(&self.file, io::stdout())?;
+        if let Some(live) = &mut self.live {
+            let wake = live.wait(&self.file, io::stdout())?;
             self.cut_short |= wake == Wake::TooLong;
         }
         if self.cut_short {
@@ -160,17 +162,14 @@ impl Read for Watched {
     }
 }
 
-/// The error of reading a stream, with its class: a broken pipe is the reader
-/// of our output, who left.
+/// The error of reading a stream, with its class. A broken pipe means that the
+/// reader of our output left.
 pub fn read_failure(err: io::Error) -> anyhow::Error {
-    let inner = err
-        .get_ref()
-        .and_then(|inner| inner.downcast_ref::<Interrupted>());
-    let interrupted = inner.is_some();
+    let inner = err.get_ref().and_then(|inner| inner.downcast_ref());
+    let is_interrupted = inner == Some(&Interrupted);
     let exit = match err.kind() {
         io::ErrorKind::BrokenPipe => Exit::Gone,
-        // As a process that died of the signal would be reported.
-        _ if interrupted => Exit::Code(130),
+        _ if is_interrupted => Exit::Code(Interrupted::CODE),
         _ => Exit::Io,
     };
     anyhow::Error::from(err)

@@ -55,7 +55,7 @@ impl Api {
         loop {
             let (stream, _) = listener.accept()?;
             let api = Arc::clone(&api);
-            // A client that goes away in mid answer is part of the trade.
+            // A client may close the connection in the middle of an answer.
             thread::spawn(move || api.converse(stream));
         }
     }
@@ -79,7 +79,7 @@ impl Api {
                 let tokens = (incoming.body.len() / 4).max(1);
                 reply(connection, 200, &json!({"input_tokens": tokens}))?;
             }
-            // A greeting of the CLI's; an answer to it has no body.
+            // The CLI's connection check; the answer has no body.
             ("HEAD", _) => {
                 self.note(&self.entry(incoming))?;
                 connection.reply(200, &Headers::new(), b"")?;

@@ -1,7 +1,7 @@
-//! The inner half of `run`: the first process of the sealed place.
+//! The inner half of `run`: the first process of the sandbox.
 //!
-//! It is process 1 there, which is what makes the place leave nothing behind:
-//! when it ends, the kernel kills every other process in it.
+//! It is process 1 there, so nothing is left behind: when it ends, the kernel
+//! kills every other process of the namespace.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -19,14 +19,14 @@ use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, pidfd_se
 use serde::Serialize;
 
 use crate::launch::{CONTROL, directory};
-use crate::{RunArgs, seal};
+use crate::{RunArgs, sandbox};
 
-/// Programs are looked for where a system keeps them, and nowhere else.
+/// Programs are searched in the system's directories only.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 
-/// Runs the command, with its API, in the place this process is the first of.
+/// Runs the command and its API in the sandbox.
 pub(crate) fn run(args: &RunArgs, work: &Path) -> anyhow::Result<Exit> {
-    seal::furnish().context(Exit::Tool)?;
+    sandbox::set_up().context(Exit::Tool)?;
     let control = File::open(work.join(CONTROL)).context("control pipe")?;
     let cwd = args.cwd.canonicalize();
     let cwd = cwd
@@ -71,8 +71,8 @@ pub(crate) fn run(args: &RunArgs, work: &Path) -> anyhow::Result<Exit> {
 fn api(args: &RunArgs, cwd: &Path) -> anyhow::Result<u16> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).context("listen on loopback")?;
     let port = listener.local_addr()?.port();
-    // Without an API the listener closes here, and nobody else is in this
-    // namespace to take its port.
+    // Without an API the listener closes here. No other process of this
+    // namespace can take its port.
     if let (Some(path), false) = (&args.scenario, args.no_api) {
         let cwd = ("cwd".to_owned(), cwd.display().to_string());
         let api = args.record.api(path, vec![cwd])?;
@@ -81,12 +81,12 @@ fn api(args: &RunArgs, cwd: &Path) -> anyhow::Result<u16> {
     Ok(port)
 }
 
-/// Gives `command` the only environment it is to know.
+/// Sets the complete environment of `command`.
 fn furnish(command: &mut Command, args: &RunArgs, work: &Path, port: u16) -> anyhow::Result<()> {
     let home = args.home.clone().unwrap_or_else(|| work.join("home"));
     let home = directory(&home)?;
-    // The CLI keeps tool output and sockets outside its home; given a place of
-    // their own, they go when the work directory goes.
+    // The CLI keeps tool output and sockets outside its home. In the work
+    // directory they are removed with it.
     let tmp = directory(&work.join("tmp"))?;
     command
         .env_clear()
@@ -109,8 +109,8 @@ fn furnish(command: &mut Command, args: &RunArgs, work: &Path, port: u16) -> any
     Ok(())
 }
 
-/// Passes on each signal the launcher names. Its silence, at last, means that
-/// it is gone, and then so is everything here, and `work` too.
+/// Passes on each signal that the launcher names. End of file means that the
+/// launcher is gone: the sandbox ends and `work` is removed.
 #[expect(clippy::exit, reason = "nothing is buffered, and the place must end")]
 fn obey(mut control: File, command: &OwnedFd, work: &Path) {
     let mut byte = [0];
@@ -124,7 +124,7 @@ fn obey(mut control: File, command: &OwnedFd, work: &Path) {
     std::process::exit(Exit::Tool.code().into());
 }
 
-/// Reaps every orphan of the place until `child` has ended.
+/// Reaps every orphan of the sandbox until `child` has ended.
 fn reap(child: Pid) -> anyhow::Result<ExitStatus> {
     loop {
         match wait(WaitOptions::empty()) {
@@ -152,7 +152,7 @@ struct Survivor {
     argv: String,
 }
 
-/// What is still there after `time`, or earlier if that is nothing.
+/// The processes that are still alive after `time`; returns early if none are.
 fn linger(time: Duration) -> anyhow::Result<Vec<Survivor>> {
     let until = Instant::now() + time;
     loop {

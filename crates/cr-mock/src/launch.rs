@@ -1,48 +1,43 @@
-//! The outer half of `run`: makes the place, passes signals in, brings the
-//! code out.
+//! The outer half of `run`: creates the sandbox, passes signals in, returns the
+//! exit code.
 //!
-//! It stays outside so that there is someone to remove the work directory, and
-//! it speaks to the inner half through a named pipe: signal numbers go in as
-//! bytes, and end of file, should this process be killed, ends everything.
+//! It stays outside to remove the work directory. It talks to the inner half
+//! through a named pipe: signal numbers as bytes. If this process is killed, the
+//! end of file ends the sandbox.
 
 use std::env;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
-use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command};
 
 use anyhow::Context;
 use cr_io::Exit;
+use cr_signal::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, Signals};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
-use signal_hook::iterator::{backend::SignalDelivery, exfiltrator::SignalOnly};
 
-use crate::{RunArgs, seal};
+use crate::{RunArgs, sandbox};
 
 /// The named pipe, below the work directory.
 pub(crate) const CONTROL: &str = "control";
 
 const FORWARDED: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
 
-type Signals = SignalDelivery<UnixStream, SignalOnly>;
-
-/// Runs the command of `args` in a sealed place.
+/// Runs the command of `args` in the sandbox.
 pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
-    // A script that is none is found before anything is started.
+    // Refuse an invalid script before anything is started.
     if let Some(path) = &args.scenario {
         args.record.api(path, Vec::new())?;
     }
     let work = tempfile::Builder::new().prefix("cr-mock.").tempdir()?;
     let mut control = control(work.path()).context("control pipe")?;
-    let (read, write) = UnixStream::pair()?;
-    let mut signals = Signals::with_pipe(read, write, SignalOnly, FORWARDED)?;
+    let mut signals = Signals::take(&FORWARDED)?;
     let inner = env::current_exe().context("own program")?;
 
-    seal::leave().context(Exit::Tool)?;
+    sandbox::unshare_all().context(Exit::Tool)?;
     let mut child = Command::new(inner)
         .arg("inside")
         .arg("--work")
@@ -74,7 +69,7 @@ fn attend(child: &Child, signals: &mut Signals, control: &mut File) -> anyhow::R
     loop {
         let mut fds = [
             PollFd::new(&ended, PollFlags::IN),
-            PollFd::new(signals.get_read(), PollFlags::IN),
+            PollFd::new(&*signals, PollFlags::IN),
         ];
         match poll(&mut fds, None) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -83,7 +78,7 @@ fn attend(child: &Child, signals: &mut Signals, control: &mut File) -> anyhow::R
         if !fds[0].revents().is_empty() {
             return Ok(());
         }
-        for number in signals.pending() {
+        for number in signals.numbers() {
             let number = u8::try_from(number).expect("a small number");
             control.write_all(&[number]).context("control pipe")?;
         }

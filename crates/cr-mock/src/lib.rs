@@ -11,8 +11,8 @@ mod inside;
 mod launch;
 mod message;
 mod request;
+mod sandbox;
 mod scenario;
-mod seal;
 
 use std::ffi::OsString;
 use std::fs;
@@ -62,12 +62,12 @@ struct ApiArgs {
     record: Record,
 }
 
-/// Run COMMAND where nothing but loopback and a scripted API exists
+/// Run COMMAND in a sandbox with nothing but loopback and a scripted API
 ///
 /// COMMAND starts in new network, process and mount namespaces, with a scrubbed
 /// environment, a fake key and a home of its own. Its input, output and exit
-/// code are its own; signals are passed on. Whatever it leaves running ends
-/// with it. Where the kernel does not grant such a place, nothing is run.
+/// code are its own; signals are passed on. Processes it leaves running are
+/// killed. If the kernel does not allow such namespaces, nothing is run.
 #[derive(Debug, clap::Args)]
 #[command(after_help = RUN_EXIT)]
 struct RunArgs {
@@ -186,7 +186,7 @@ Exit status:
   126  COMMAND cannot be run
   127  COMMAND was not found";
 
-/// Does what `args` ask for.
+/// Runs the subcommand of `args`.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     match &args.what {
         What::Api(args) => serve(args),
@@ -199,7 +199,7 @@ fn serve(args: &ApiArgs) -> anyhow::Result<Exit> {
     let api = args.record.api(&args.scenario, Vec::new())?;
     let listener = TcpListener::bind(("127.0.0.1", 0)).context("listen on loopback")?;
     let port = listener.local_addr()?.port();
-    // Renamed into place: whoever waits for the file finds a number in it.
+    // Renamed into place, so that a reader never finds an empty file.
     let place = || args.port_file.display().to_string();
     let half = args.port_file.with_extension("tmp");
     fs::write(&half, format!("{port}\n")).with_context(place)?;

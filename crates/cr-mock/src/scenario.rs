@@ -1,4 +1,4 @@
-//! What the API is told to answer: a file of steps, and who takes which.
+//! The script of the API: a file of steps, and which request gets which.
 //!
 //! The format is described in the help of `cr-mock api`. It is this project's
 //! own, so an unknown key is a mistake and is refused; a request is the CLI's,
@@ -164,7 +164,7 @@ pub(crate) struct Scenario {
     born: String,
 }
 
-/// A lane and its place; the main lane matches everything and comes last.
+/// A lane and its position; the main lane matches everything and comes last.
 #[derive(Debug)]
 struct Track {
     lane: Lane,
@@ -190,7 +190,7 @@ impl Scenario {
     pub(crate) fn parse(text: &str, defined: &[(String, String)]) -> serde_json::Result<Self> {
         let mut text = text.to_owned();
         for (name, value) in defined {
-            // As JSON, without the quotes: the place is inside a string.
+            // As JSON without the quotes, because it stands inside a string.
             let value = serde_json::to_string(value)?;
             text = text.replace(&format!("{{{{{name}}}}}"), &value[1..value.len() - 1]);
         }

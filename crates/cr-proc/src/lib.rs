@@ -1,8 +1,9 @@
-//! A process and everything it started, to the last one.
+//! A process and all of its descendants.
 //!
 //! A process that leaves its group, its session and its parent still has an
-//! ancestor: the nearest subreaper. So whoever calls [`adopt_orphans`] first
-//! finds every descendant among its own, and [`sweep`] ends them all.
+//! ancestor: the nearest subreaper. A process that called [`adopt_orphans`]
+//! therefore finds every descendant among its own children, and [`sweep`] ends
+//! them all.
 
 mod sweep;
 mod table;

@@ -1,4 +1,4 @@
-//! Ending a family: ask, wait a moment, kill until no child is left.
+//! Ends a process tree: SIGTERM, a grace period, SIGKILL until no child is left.
 
 use std::io;
 use std::thread;
@@ -11,23 +11,22 @@ use rustix::process::{
 
 use crate::table::{Process, children, descendants};
 
-/// Between two looks at who is left.
+/// The interval between two checks for survivors.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// How long a process may take to die of SIGKILL before it counts as one that
-/// cannot be killed.
+/// A process that survives SIGKILL for this long counts as unkillable.
 const KILL_LIMIT: Duration = Duration::from_millis(1500);
 
 /// What a sweep found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// Who was still alive at its start.
+    /// Processes that were alive at its start.
     pub leaked: Vec<Process>,
-    /// Who is still alive at its end: another user's, or stuck in the kernel.
+    /// Processes that are alive at its end: another user's, or stuck in the kernel.
     pub unkillable: Vec<Process>,
 }
 
-/// Makes this process the one that orphans among its descendants fall to.
+/// Makes this process the subreaper: orphaned descendants become its children.
 pub fn adopt_orphans() -> io::Result<()> {
     Ok(set_child_subreaper(Some(getpid()))?)
 }
@@ -44,26 +43,26 @@ pub fn reap(mut each: impl FnMut(Pid, WaitStatus)) -> bool {
     }
 }
 
-/// Ends every descendant of this process: SIGTERM, up to `patience` to follow
-/// it, then SIGKILL until no child is left. `each` learns how each one died.
+/// Ends every descendant of this process: SIGTERM, then SIGKILL after `grace`,
+/// until no child is left. `each` is called with the status of each one.
 ///
-/// Only a parent reaps, so while a child is ours its number is not reused; and
-/// when a child dies, its own children are ours before we can reap it. No child
-/// left therefore means no descendant left, whatever they forked meanwhile.
-pub fn sweep(patience: Duration, mut each: impl FnMut(Pid, WaitStatus)) -> Swept {
+/// Only a parent reaps, so the pid of an unreaped child is not reused. When a
+/// child dies, its own children become ours before we can reap it. So no child
+/// left means no descendant left, whatever they forked meanwhile.
+pub fn sweep(grace: Duration, mut each: impl FnMut(Pid, WaitStatus)) -> Swept {
     let me = getpid().as_raw_nonzero().get();
     let mut swept = Swept::default();
     if !reap(&mut each) {
         return swept;
     }
     swept.leaked = descendants(me);
-    if !patience.is_zero() {
+    if !grace.is_zero() {
         for process in &swept.leaked {
             let _ = process.signal(Signal::TERM);
-            // One that is stopped would not notice.
+            // A stopped process does not handle SIGTERM.
             let _ = process.signal(Signal::CONT);
         }
-        let until = Instant::now() + patience;
+        let until = Instant::now() + grace;
         while Instant::now() < until {
             if !reap(&mut each) {
                 return swept;
@@ -87,12 +86,12 @@ pub fn sweep(patience: Duration, mut each: impl FnMut(Pid, WaitStatus)) -> Swept
     }
 }
 
-/// Sends SIGKILL to every child and every descendant in sight; returns whether
-/// there was one to send it to.
+/// Sends SIGKILL to every child and every visible descendant. Returns whether
+/// there was one.
 fn kill_children(me: i32) -> bool {
     let mut found = false;
-    // The children first, and without a look at the whole tree: a storm of
-    // forks is only outrun by being quick.
+    // The children first, without a walk of the tree: a fork storm is only
+    // outrun by being quick.
     for pid in children(me).unwrap_or_default() {
         found |= Pid::from_raw(pid).is_some_and(|pid| kill_process(pid, Signal::KILL).is_ok());
     }
@@ -105,15 +104,15 @@ fn kill_children(me: i32) -> bool {
 /// Ends every descendant of `other`, a child of ours that does not answer, and
 /// then `other` itself.
 ///
-/// From outside, because a descendant may be what stops it: one that signals
-/// its parent over and over must be dead before it can become ours.
+/// The tree is killed from outside because a descendant may keep `other` stopped:
+/// it must be dead before it becomes our own child.
 pub fn outlive(other: Pid) -> Vec<Process> {
     let pid = other.as_raw_nonzero().get();
     let leaked = descendants(pid);
     let until = Instant::now() + KILL_LIMIT;
     let mut quiet = 0;
-    // All of them dead in two walks: the second has seen whoever was handed up
-    // to `other` while the first went on.
+    // Two walks: the second one finds processes that were reparented to `other`
+    // during the first.
     while quiet < 2 && Instant::now() < until {
         let living = descendants(pid);
         quiet = if living.is_empty() { quiet + 1 } else { 0 };

@@ -1,4 +1,4 @@
-//! The kernel's table of processes, as far as one family is concerned.
+//! The kernel's process table: one process, its children, its descendants.
 
 use std::collections::HashMap;
 use std::fs;
@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 /// Clock ticks a second in `/proc`; the kernel shows this number to everyone.
 const TICKS: u64 = 100;
 
-/// One process at the moment it was looked at.
+/// One process, as it was when it was read.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub struct Process {
-    /// Its number, for as long as it lives.
+    /// Its process id.
     pub pid: i32,
-    /// What it calls itself.
+    /// Its name.
     pub comm: String,
     /// How long it has been alive.
     pub age_ms: u64,
@@ -64,18 +64,18 @@ impl Process {
         Self::read(getpid().as_raw_nonzero().get())
     }
 
-    /// The number of its process group: 0 when that began outside of our
-    /// namespace, which is a number that `getpgrp` of rustix does not allow.
+    /// The id of its process group; 0 if that group is outside our namespace, a
+    /// value that `getpgrp` of rustix does not allow.
     pub fn group(&self) -> i32 {
         self.group
     }
 
-    /// Whether it leads its session, which may have begun outside as well.
+    /// Whether it leads its session. The session may be outside our namespace.
     pub fn leads_session(&self) -> bool {
         self.session == self.pid
     }
 
-    /// Whether it only waits to be reaped.
+    /// Whether it is dead and not yet reaped.
     pub fn is_dead(&self) -> bool {
         matches!(self.state, b'Z' | b'X')
     }
@@ -85,7 +85,7 @@ impl Process {
         matches!(self.state, b'T' | b't')
     }
 
-    /// Sends it `signal`, unless the number belongs to another by now.
+    /// Sends it `signal`, unless the pid belongs to another process by now.
     pub fn signal(&self, signal: Signal) -> io::Result<()> {
         let pid = Pid::from_raw(self.pid).ok_or(io::ErrorKind::InvalidInput)?;
         let handle = pidfd_open(pid, PidfdFlags::empty())?;
@@ -133,7 +133,7 @@ pub fn descendants(root: i32) -> Vec<Process> {
 /// The children of `parent`, the dead among them included.
 pub(crate) fn children(parent: i32) -> Option<Vec<i32>> {
     let mut found = Vec::new();
-    // It may be gone, and its children somebody else's.
+    // The process may be gone, and its children reparented.
     let Ok(threads) = fs::read_dir(format!("/proc/{parent}/task")) else {
         return Some(found);
     };

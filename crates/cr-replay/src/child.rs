@@ -1,8 +1,8 @@
-//! Children that do not want to be found.
+//! Child processes that try to escape their supervisor.
 //!
-//! Each is this program again, told by its first argument what to be. It says
-//! on its standard input, which is a socket, that it has got where it wanted;
-//! only then does the player go on, so that a test knows that there is one.
+//! Each is this program again; its first argument selects its kind. The child
+//! reports on its standard input, a socket, that it has escaped. The player waits
+//! for that, so that a test knows that the child exists.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -22,7 +22,7 @@ const MARK: &str = "--child:";
 /// Longer than any test.
 const LONG: Duration = Duration::from_hours(1);
 
-/// What a child does to get away.
+/// How a child tries to escape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Plain,
@@ -69,7 +69,7 @@ impl Kind {
             .map_or("plain", |(name, _)| name)
     }
 
-    /// Whether it has to lose its parent first.
+    /// Whether it must be orphaned first.
     fn forks_twice(self) -> bool {
         matches!(
             self,
@@ -78,7 +78,7 @@ impl Kind {
     }
 }
 
-/// Starts a child and waits until it is where it wants to be.
+/// Starts a child and waits until it has escaped.
 pub(crate) fn leave_behind(kind: Kind) -> io::Result<()> {
     let (ours, theirs) = UnixStream::pair()?;
     let stage = if kind.forks_twice() { "first" } else { "last" };
@@ -108,7 +108,7 @@ pub(crate) fn run(args: &[String]) -> Option<ExitCode> {
     };
     let kind = Kind::parse(name).filter(|_| mark == MARK)?;
     let _ = std::fs::write("/proc/self/comm", "replay-child");
-    // Whatever fails here, the player sees that nobody says `ready`.
+    // If anything fails here, the player sees that `ready` never comes.
     let _ = be(kind, stage);
     Some(ExitCode::SUCCESS)
 }
@@ -155,7 +155,7 @@ fn be(kind: Kind, stage: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes signals that ask for an end do nothing.
+/// Ignores the signals that ask a process to end.
 pub(crate) fn ignore() -> io::Result<()> {
     for signal in [SIGTERM, SIGINT, SIGHUP] {
         signal_hook::flag::register(signal, Arc::default())?;
@@ -163,7 +163,7 @@ pub(crate) fn ignore() -> io::Result<()> {
     Ok(())
 }
 
-/// Says that the player may go on, and lets go of the last open descriptor.
+/// Reports `ready` to the player and closes the last open descriptor.
 fn ready() -> io::Result<()> {
     let mut socket = std::fs::File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let _ = socket.write(b"!");

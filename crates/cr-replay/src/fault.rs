@@ -1,4 +1,4 @@
-//! What can go wrong with an agent, on request.
+//! Faults of an agent, played on request.
 
 use std::time::Duration;
 
@@ -12,20 +12,20 @@ Faults (--fault, or CR_REPLAY_FAULT; several with commas):
   hang=N           hang before line N
   hang=result      hang after the first result
   hang=end         hang after the last line
-  linger=TIME      stay for a while after the last line
+  linger=TIME      wait this long after the last line
   split=BYTES      write in pieces of this size
   torn             end in the middle of the last line
-  noise=N          a line that is no JSON after every N lines
-  forge            a line that claims to be cr/exit, before the others
-  long=BYTES       a line of this length, before the others
-  stderr=BYTES     flood standard error with lines, before the others
-  stderr-raw=BYTES flood standard error with one line of bytes
+  noise=N          write a line that is not JSON after every N lines
+  forge            write a forged cr/exit line first
+  long=BYTES       write a line of this length first
+  stderr=BYTES     flood standard error with lines first
+  stderr-raw=BYTES flood standard error with one long line first
   ignore-term      ignore SIGTERM, SIGINT and SIGHUP
   exit=N           exit with N
   signal=N         die by signal N
   close-stdout=N   close standard output before line N, and go on
   no-stdin         read no standard input
-  child=KIND       leave a child behind:
+  child=KIND       leave a child process running:
                      plain, group, session, daemon (twice forked, nothing open),
                      stubborn (ignores SIGTERM), stopped (by SIGSTOP),
                      storm, storm4, storm16 (each forks the next and ends),
@@ -33,11 +33,11 @@ Faults (--fault, or CR_REPLAY_FAULT; several with commas):
                      stop-adopter-again (over and over),
                      holder (keeps standard output open)";
 
-/// Everything that was asked for.
+/// The faults to play.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fault of its own")]
 pub(crate) struct Faults {
-    pub(crate) hang: Option<Place>,
+    pub(crate) hang: Option<HangPoint>,
     pub(crate) linger: Duration,
     pub(crate) split: Option<usize>,
     pub(crate) torn: bool,
@@ -56,7 +56,7 @@ pub(crate) struct Faults {
 
 /// Where to hang.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum HangPoint {
     Line(u64),
     Result,
     End,
@@ -81,9 +81,9 @@ impl Faults {
         match name {
             "hang" => {
                 self.hang = Some(match value {
-                    "result" => Place::Result,
-                    "end" | "" => Place::End,
-                    line => Place::Line(number(line)?),
+                    "result" => HangPoint::Result,
+                    "end" | "" => HangPoint::End,
+                    line => HangPoint::Line(number(line)?),
                 });
             }
             "linger" => self.linger = parse_duration(value)?,
@@ -125,7 +125,7 @@ mod tests {
         let mut faults = Faults::default();
         let text = "hang=3, torn,exit=7,child=daemon,child=storm4,linger=1m";
         assert_eq!(faults.add(text), Ok(()));
-        assert_eq!(faults.hang, Some(Place::Line(3)));
+        assert_eq!(faults.hang, Some(HangPoint::Line(3)));
         assert_eq!((faults.torn, faults.exit), (true, Some(7)));
         assert_eq!(faults.children.len(), 2);
         assert_eq!(faults.linger, Duration::from_mins(1));

@@ -1,7 +1,7 @@
-//! Play a recording as the agent would have, with faults on request.
+//! Plays a recording with its original timing, and with faults on request.
 //!
-//! With `CR_REPLAY` in its environment the program stands in for `claude`: it
-//! takes any argument, reads its prompt and plays the agent's lines.
+//! With `CR_REPLAY` in its environment the program replaces `claude`: it accepts
+//! any argument, reads its prompt and plays the agent's lines.
 
 mod child;
 mod fault;
@@ -20,10 +20,10 @@ use cr_io::{Exit, Input, Line, Lines};
 use crate::fault::Faults;
 use crate::play::Player;
 
-/// What `--version` says of a recording that does not know.
+/// The version to print if the recording names none.
 const VERSION: &str = "0.0.0";
 
-const STANDS_IN: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   cr-replay run.ndjson | cr-filter
   cr-replay --speed 10 run.ndjson
@@ -31,9 +31,9 @@ Examples:
   CR_CLAUDE=cr-replay CR_REPLAY=run.ndjson CR_REPLAY_FAULT=hang=result cr-spawn --prompt x
 
 Environment:
-  CR_REPLAY        stand in for claude and play this: any arguments are taken,
+  CR_REPLAY        replace claude and play this file: any argument is accepted,
                    the prompt is read, only the agent's lines are played, and
-                   the end is the one that cr/exit tells of
+                   the exit code is the one recorded in cr/exit
   CR_REPLAY_SPEED  as --speed; `instant` as --instant
   CR_REPLAY_FAULT  as --fault
 ";
@@ -45,7 +45,7 @@ Exit status:
   65   a line is too long
   66   the recording cannot be opened
   74   standard output cannot be written
-  As a stand-in: the recorded agent's, or what a fault asks for.";
+  In place of claude: the recorded agent's code, or the code of a fault.";
 
 /// Play a recording with its timing, and with faults
 ///
@@ -56,28 +56,28 @@ pub struct Args {
     /// The recording [default: standard input]
     pub file: Option<PathBuf>,
 
-    /// How many times faster than it was
+    /// Play N times faster than recorded
     #[arg(long, value_name = "N", default_value_t = 1.0, value_parser = speed)]
     pub speed: f64,
 
-    /// Wait for nothing
+    /// Do not wait between lines
     #[arg(long, conflicts_with = "speed")]
     pub instant: bool,
 
-    /// Only the agent's lines, and its exit code
+    /// Play only the agent's lines, and end with its exit code
     #[arg(long)]
     pub agent: bool,
 
-    /// What shall go wrong; may be repeated
+    /// A fault to play; may be repeated
     #[arg(long, value_name = "FAULT")]
     pub fault: Vec<String>,
 }
 
 fn after_help() -> String {
-    format!("{STANDS_IN}\n{}\n\n{CODES}", fault::TABLE)
+    format!("{EXAMPLES}\n{}\n\n{CODES}", fault::TABLE)
 }
 
-/// Plays what `args` ask for.
+/// Plays the recording of `args`.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let mut faults = Faults::default();
     for text in &args.fault {
@@ -96,8 +96,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     player.play(&file.map_or(Input::Stdin, |file| Input::File(file.clone())))
 }
 
-/// Runs as one of the faulty children, or as the stand-in for `claude`, if that
-/// is what this process was started for.
+/// Runs as a child of a fault, or in place of `claude`, if this process was
+/// started for that.
 pub fn stand_in() -> Option<ExitCode> {
     let args: Vec<String> = env::args_os()
         .skip(1)

@@ -12,7 +12,7 @@ use cr_io::{Exit, Input, Line, Lines};
 use jiff::Timestamp;
 
 use crate::child;
-use crate::fault::{Faults, Place};
+use crate::fault::{Faults, HangPoint};
 
 /// Longer than any run.
 const FOR_EVER: Duration = Duration::from_secs(1 << 30);
@@ -20,9 +20,9 @@ const FOR_EVER: Duration = Duration::from_secs(1 << 30);
 /// How a recording is played.
 #[derive(Clone, Debug)]
 pub(crate) struct Player {
-    /// Times faster than it was; nothing at all is waited for at infinity.
+    /// The speed factor; infinity means no waiting.
     pub(crate) speed: f64,
-    /// Only the agent's lines, and its end.
+    /// Play only the agent's lines and its end.
     pub(crate) as_agent: bool,
     pub(crate) faults: Faults,
 }
@@ -34,7 +34,7 @@ struct End {
     signal: Option<i32>,
 }
 
-/// Where the lines go, as badly as was asked for.
+/// Writes the lines, with the faults applied.
 struct Stage {
     out: Option<File>,
     split: Option<usize>,
@@ -55,7 +55,7 @@ impl Player {
         let (mut end, mut number) = (End::default(), 0_u64);
         let mut held: Option<Vec<u8>> = None;
         loop {
-            // What is written waits for nothing but a line that takes time.
+            // Flush only before a line that must wait.
             let line = match lines.next().with_context(|| name.clone())? {
                 None => break,
                 Some(Line::Whole(line) | Line::Torn(line)) => line.to_vec(),
@@ -85,7 +85,7 @@ impl Player {
         self.finish(end)
     }
 
-    /// What comes before the first line.
+    /// Plays the faults that come before the first line.
     fn prelude(&self, stage: &mut Stage) -> anyhow::Result<()> {
         let faults = &self.faults;
         if faults.ignore_term {
@@ -139,7 +139,7 @@ impl Player {
     }
 
     fn before(&self, number: u64, stage: &mut Stage) -> anyhow::Result<()> {
-        if self.faults.hang == Some(Place::Line(number)) {
+        if self.faults.hang == Some(HangPoint::Line(number)) {
             hang(stage)?;
         }
         if self.faults.close_stdout == Some(number) {
@@ -157,7 +157,7 @@ impl Player {
             stage.write(b"this is no JSON", true)?;
         }
         let is_result = || Event::parse(line).is_ok_and(|event| event.kind == Kind::Result);
-        if self.faults.hang == Some(Place::Result) && is_result() {
+        if self.faults.hang == Some(HangPoint::Result) && is_result() {
             hang(stage)?;
         }
         Ok(())
@@ -165,13 +165,13 @@ impl Player {
 
     fn finish(&self, end: End) -> anyhow::Result<Exit> {
         thread::sleep(self.faults.linger);
-        if self.faults.hang == Some(Place::End) {
+        if self.faults.hang == Some(HangPoint::End) {
             thread::sleep(FOR_EVER);
         }
         let asked = self.faults.exit.is_some() || self.faults.signal.is_some();
         let signal = self.faults.signal.or(end.signal.filter(|_| !asked));
         if let Some(signal) = signal {
-            // By its default action: the runtime has some of them ignored.
+            // Restore the default action: the Rust runtime ignores some signals.
             signal_hook::low_level::emulate_default_handler(signal).context("die by a signal")?;
         }
         Ok(Exit::Code(self.faults.exit.or(end.code).unwrap_or(0)))
@@ -179,7 +179,7 @@ impl Player {
 }
 
 impl End {
-    /// Learns from `cr/exit`. An agent that we ended would have gone on.
+    /// Reads the recorded end from `cr/exit`. A killed agent has no end of its own.
     fn read(&mut self, event: Option<Event<'_>>) {
         let Some(event) = event.filter(|event| event.is("exit")) else {
             return;
@@ -231,7 +231,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Lets go of standard output, for good.
+    /// Closes standard output for good.
     fn close(&mut self) -> anyhow::Result<()> {
         self.flush()?;
         self.out = None;
@@ -241,7 +241,7 @@ impl Stage {
     }
 }
 
-/// The recorded times, and how far we are.
+/// The recorded times, and the position in them.
 struct Clock {
     speed: f64,
     last: Option<Timestamp>,

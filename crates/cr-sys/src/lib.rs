@@ -1,6 +1,6 @@
-//! The system calls that need `unsafe`, one function each.
+//! System calls that need `unsafe`, one function each.
 //!
-//! Nothing else in the workspace may use it.
+//! No other crate uses `unsafe`; `cr-dev tidy` lists the exceptions.
 
 mod pipeline_child;
 
@@ -17,11 +17,11 @@ use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::process::{Signal, set_parent_process_death_signal, setsid};
 use rustix::thread::UnshareFlags;
 
-/// Lets `command` lead a session of its own, and sends it `last` when the
-/// thread that spawns it ends.
+/// Starts `command` in a session of its own. The kernel sends it `last` when
+/// the thread that spawned it ends.
 ///
-/// That thread must be one that lasts: the kernel watches it and not the
-/// process.
+/// Spawn it from a thread that lives as long as the process: the kernel watches
+/// the thread, not the process.
 #[expect(unsafe_code, reason = "code between fork and exec")]
 pub fn in_own_session(command: &mut Command, last: Option<Signal>) {
     let prepare = move || {
@@ -56,9 +56,9 @@ pub fn with_default_signals(command: &mut Command) {
     unsafe { command.pre_exec(prepare) };
 }
 
-/// Has the kernel send SIGCONT to this process again and again, so that nobody
-/// can keep it stopped. SIGCONT must be handled: a timer whose signal is ignored
-/// may be put to rest.
+/// Makes the kernel send SIGCONT to this process at every `interval`, so that no
+/// other process can keep it stopped. SIGCONT needs a handler: the kernel may
+/// suspend a timer whose signal is ignored.
 #[expect(unsafe_code, reason = "a timer that sends a signal")]
 pub fn wake_every(interval: Duration) -> io::Result<()> {
     let interval = libc::timespec {
@@ -87,8 +87,8 @@ pub fn wake_every(interval: Duration) -> io::Result<()> {
     }
 }
 
-/// Keeps from the programs that this process starts whatever descriptors it
-/// was itself given beyond the standard three.
+/// Marks every inherited descriptor except the standard three as close-on-exec,
+/// so that child programs do not get them.
 #[expect(unsafe_code, reason = "descriptors that nobody here has opened")]
 pub fn keep_descriptors() -> io::Result<()> {
     for entry in std::fs::read_dir("/proc/self/fd")? {
@@ -120,31 +120,35 @@ pub fn inherited_descriptor(number: i32) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
-/// Puts this process into a user namespace of its own, in which it may do what
-/// needs a privilege outside. It must not have a second thread yet.
+/// Moves this process into a user namespace of its own, where it has all
+/// privileges. The process must be single-threaded.
 pub fn unshare_user() -> io::Result<()> {
     unshare(UnshareFlags::NEWUSER)
 }
 
-/// Puts the children that this thread starts from now on into a process id
-/// namespace of their own; the first of them is its init. This thread can start
-/// no other threads afterwards.
+/// Starts all further children of this thread in a new process id namespace;
+/// the first of them is its init. This thread can start no threads afterwards.
 pub fn unshare_processes() -> io::Result<()> {
     unshare(UnshareFlags::NEWPID)
 }
 
+/// Leaves the namespaces in `flags`. [`UnshareFlags::FILES`] is refused: it would
+/// take descriptors away from other threads.
 #[expect(unsafe_code, reason = "unsharing can take descriptors from a thread")]
-fn unshare(flags: UnshareFlags) -> io::Result<()> {
+pub fn unshare(flags: UnshareFlags) -> io::Result<()> {
+    if flags.contains(UnshareFlags::FILES) {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
     // SAFETY: the table of descriptors stays shared.
     Ok(unsafe { rustix::thread::unshare_unsafe(flags) }?)
 }
 
-/// Gives `command`, the first process of a namespace, a `/proc` that shows it.
+/// Mounts a new `/proc` for `command`, the first process of a namespace.
 #[expect(unsafe_code, reason = "code between fork and exec")]
 pub fn with_own_proc(command: &mut Command) {
     let prepare = || {
         unshare(UnshareFlags::NEWNS)?;
-        // What is mounted here must not show outside.
+        // The mount must not be visible outside the namespace.
         let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
         mount_change(c"/", private)?;
         mount(c"proc", c"/proc", c"proc", MountFlags::empty(), c"")?;

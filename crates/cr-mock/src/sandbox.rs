@@ -1,8 +1,8 @@
-//! The sealed place: namespaces with nothing in them but ourselves.
+//! The sandbox: network, process and mount namespaces with nothing but loopback.
 //!
-//! It is entered in two steps, since a process cannot move itself into a new
-//! process namespace: the launcher leaves the old ones, and its next child is
-//! the first process of the new ones and furnishes them.
+//! Entering it takes two steps, because a process cannot move itself into a new
+//! process namespace: the launcher unshares, and its next child is the first
+//! process of the new namespaces and sets them up.
 
 use std::fs;
 
@@ -10,19 +10,21 @@ use anyhow::{Context, bail};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType};
 use rustix::process::{getgid, getuid};
-use rustix::thread::{UnshareFlags, unshare_unsafe};
+use rustix::thread::UnshareFlags;
 
-/// Leaves the namespaces this process was started in. Its next child is the
-/// first process of new ones, in which it counts as root.
+use cr_sys::unshare;
+
+/// Leaves the current namespaces. The next child is the first process of new
+/// ones, in which it is root.
 ///
-/// No thread may exist, and none can be started afterwards.
-pub(crate) fn leave() -> anyhow::Result<()> {
+/// The process must be single-threaded, and can start no thread afterwards.
+pub(crate) fn unshare_all() -> anyhow::Result<()> {
     let (uid, gid) = (getuid(), getgid());
-    let places = UnshareFlags::NEWNET | UnshareFlags::NEWPID;
+    let namespaces = UnshareFlags::NEWNET | UnshareFlags::NEWPID;
     if uid.is_root() {
-        return unshare(places).context("no network namespace");
+        return unshare(namespaces).context("no network namespace");
     }
-    unshare(places | UnshareFlags::NEWUSER).context("no user and network namespace")?;
+    unshare(namespaces | UnshareFlags::NEWUSER).context("no user and network namespace")?;
     // An unprivileged process may map its group only once it has given up
     // the right to choose groups.
     let maps = [
@@ -36,13 +38,13 @@ pub(crate) fn leave() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Furnishes the namespaces this process is the first of, and makes sure that
-/// nothing leads out of them.
-pub(crate) fn furnish() -> anyhow::Result<()> {
+/// Sets up the namespaces that this process is the first of, and checks that
+/// they have no way out.
+pub(crate) fn set_up() -> anyhow::Result<()> {
     unshare(UnshareFlags::NEWNS).context("no mount namespace")?;
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).context("private mounts")?;
-    // Without it, /proc would show the processes outside, by other numbers.
+    // The inherited /proc shows the processes outside, with other numbers.
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount("proc", "/proc", "proc", flags, None).context("mount /proc")?;
     loopback_up().context("loopback")?;
@@ -58,13 +60,6 @@ fn check(table: &str) -> anyhow::Result<()> {
         ["lo"] => Ok(()),
         names => bail!("interfaces other than loopback: {}", names.join(", ")),
     }
-}
-
-#[expect(unsafe_code, reason = "no safe form of unshare exists")]
-fn unshare(places: UnshareFlags) -> rustix::io::Result<()> {
-    // SAFETY: only the table of file descriptors must not be unshared, and
-    // that is in none of the callers' flags.
-    unsafe { unshare_unsafe(places) }
 }
 
 /// Brings loopback up: in a new namespace it is there, but down.
