@@ -1,39 +1,27 @@
-//! Where lines end, and whether each is one whole JSON object: both at once,
-//! 64 bytes at a time, for less than an instruction a byte.
+//! Where lines end, and whether each is one whole JSON object: both in one pass,
+//! 64 bytes at a time.
 //!
-//! Newlines and the brackets outside strings are found as bits of masks. What is
-//! between the brackets is not looked at: a line that a tool does not use has
-//! to be whole, not valid. Where the processor has AVX2 the masks are made with
-//! it.
+//! Newlines and the brackets outside strings are found as bits of masks. The
+//! text between the brackets is not checked: a line that a tool does not use has
+//! to be whole, not valid. The masks are made by [`masks`], or by [`avx2`] where
+//! the processor has it.
 
 #![expect(
     clippy::inline_always,
     reason = "code is built for a processor's features only inside the function that asks for them"
 )]
 
-type Block = [u8; 64];
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod masks;
 
-/// One bit for each of 64 bytes.
-struct Marks {
-    quote: u64,
-    backslash: u64,
-    newline: u64,
-}
-
-/// How bits are got from bytes.
-trait Kit {
-    fn marks(&self, block: &Block) -> Marks;
-    /// What opens and what closes, a bracket of either kind.
-    fn brackets(&self, block: &Block) -> (u64, u64);
-    /// Each bit the sum of those up to it.
-    fn prefix_xor(&self, bits: u64) -> u64;
-}
+use masks::{Block, MaskMaker, Masks, Portable};
 
 /// Scans a buffer that grows at its end and is consumed from its start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scan {
-    /// Known from the first look at something.
-    fast: Option<bool>,
+    /// Whether [`avx2`] is used; not asked before there is something to scan.
+    has_avx2: Option<bool>,
     /// Where the next block begins.
     at: usize,
     /// Where the current block began, and what of it is not accounted for yet.
@@ -76,9 +64,9 @@ impl Scan {
     }
 
     /// Outside of everything, with `at` the next byte to look at.
-    fn outside(fast: Option<bool>, at: usize) -> Self {
+    fn outside(has_avx2: Option<bool>, at: usize) -> Self {
         Self {
-            fast,
+            has_avx2,
             at,
             base: at,
             open: 0,
@@ -91,13 +79,13 @@ impl Scan {
         }
     }
 
-    /// Goes on to the next newline in `buf`, or `None` where there is none yet.
+    /// The next newline in `buf`, or `None` where there is none yet.
     pub(crate) fn next(&mut self, buf: &[u8]) -> Option<End> {
         #[cfg(target_arch = "x86_64")]
-        if *self.fast.get_or_insert_with(is_fast) {
-            return x86::next(self, buf);
+        if *self.has_avx2.get_or_insert_with(avx2::is_available) {
+            return avx2::next(self, buf);
         }
-        self.next_with(buf, &Plain)
+        self.next_with(buf, &Portable)
     }
 
     /// The end of the input, at the end of `buf`: the last line has no newline.
@@ -105,21 +93,20 @@ impl Scan {
         let mut padded = [b' '; 64];
         let rest = &buf[self.at.min(buf.len())..];
         padded[..rest.len()].copy_from_slice(rest);
-        self.load(&padded, &Plain);
+        self.load(&padded, &Portable);
         self.count(self.open, self.close);
         let whole = self.in_string == 0;
         let end = self.end_of_line(buf.len(), whole);
-        *self = Self::outside(self.fast, buf.len());
+        *self = Self::outside(self.has_avx2, buf.len());
         end
     }
 
-    /// How much of `buf` has been looked at for good.
+    /// How many bytes of `buf` need no second look.
     pub(crate) fn scanned(&self, buf: &[u8]) -> usize {
         self.at.min(buf.len())
     }
 
-    /// Says that the bytes before `at` will not be seen again, while the line
-    /// they belong to goes on.
+    /// The bytes before `at` are about to go, while their line goes on.
     pub(crate) fn settle(&mut self, buf: &[u8], at: usize) {
         if let Some(end) = self.line.end.filter(|&end| end < at) {
             self.line.stray |= !buf[end..at].trim_ascii().is_empty();
@@ -136,7 +123,7 @@ impl Scan {
     }
 
     #[inline(always)]
-    fn next_with(&mut self, buf: &[u8], kit: &impl Kit) -> Option<End> {
+    fn next_with(&mut self, buf: &[u8], maker: &impl MaskMaker) -> Option<End> {
         if self.newline != 0 {
             return Some(self.take_newline());
         }
@@ -145,9 +132,9 @@ impl Scan {
         scan.count(scan.open, scan.close);
         let found = loop {
             let Some(block) = buf.get(scan.at..).and_then(<[u8]>::first_chunk) else {
-                break scan.short_block(buf, kit);
+                break scan.short_block(buf, maker);
             };
-            scan.load(block, kit);
+            scan.load(block, maker);
             if scan.newline != 0 {
                 break Some(scan.take_newline());
             }
@@ -160,26 +147,26 @@ impl Scan {
     /// What is left of the buffer is not a whole block yet: it is looked at for
     /// a newline, and begun anew where that stands or when there is more.
     #[inline(always)]
-    fn short_block(&mut self, buf: &[u8], kit: &impl Kit) -> Option<End> {
+    fn short_block(&mut self, buf: &[u8], maker: &impl MaskMaker) -> Option<End> {
         (self.open, self.close) = (0, 0);
         let rest = &buf[self.at..];
         let length = memchr::memchr(b'\n', rest)?;
         let mut padded = [b' '; 64];
         padded[..=length].copy_from_slice(&rest[..=length]);
         let next = self.at + length + 1;
-        self.load(&padded, kit);
+        self.load(&padded, maker);
         self.at = next;
         Some(self.take_newline())
     }
 
     /// Makes a block the current one.
     #[inline(always)]
-    fn load(&mut self, block: &Block, kit: &impl Kit) {
-        let Marks {
+    fn load(&mut self, block: &Block, maker: &impl MaskMaker) {
+        let Masks {
             quote,
             backslash,
             newline,
-        } = kit.marks(block);
+        } = maker.masks(block);
         let quotes = if backslash == 0 && !self.escapes {
             quote
         } else {
@@ -192,8 +179,8 @@ impl Scan {
             (self.open, self.close, self.strings) = (0, 0, u64::MAX);
             return;
         }
-        let strings = kit.prefix_xor(quotes) ^ self.in_string;
-        let (open, close) = kit.brackets(block);
+        let strings = maker.prefix_xor(quotes) ^ self.in_string;
+        let (open, close) = maker.brackets(block);
         self.in_string = (strings.cast_signed() >> 63).cast_unsigned();
         (self.open, self.close, self.strings) = (open & !strings, close & !strings, strings);
     }
@@ -212,7 +199,7 @@ impl Scan {
         let end = self.end_of_line(newline, outside);
         if !outside {
             // What was taken for the inside of a string is not.
-            *self = Self::outside(self.fast, newline + 1);
+            *self = Self::outside(self.has_avx2, newline + 1);
         }
         end
     }
@@ -284,139 +271,6 @@ pub fn is_object(line: &[u8]) -> bool {
     line.first() == Some(&b'{') && scan.finish(line).object == Some(line.len())
 }
 
-fn is_fast() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    return std::arch::is_x86_feature_detected!("avx2")
-        && std::arch::is_x86_feature_detected!("pclmulqdq")
-        && std::arch::is_x86_feature_detected!("popcnt")
-        && std::arch::is_x86_feature_detected!("bmi1");
-    #[cfg(not(target_arch = "x86_64"))]
-    false
-}
-
-/// With what every processor has.
-struct Plain;
-
-impl Plain {
-    fn mask(block: &Block, test: fn(u8) -> bool) -> u64 {
-        let bits = block.iter().rev();
-        bits.fold(0, |bits, &byte| bits << 1 | u64::from(test(byte)))
-    }
-}
-
-impl Kit for Plain {
-    fn marks(&self, block: &Block) -> Marks {
-        Marks {
-            quote: Self::mask(block, |b| b == b'"'),
-            backslash: Self::mask(block, |b| b == b'\\'),
-            newline: Self::mask(block, |b| b == b'\n'),
-        }
-    }
-
-    fn brackets(&self, block: &Block) -> (u64, u64) {
-        // `[` and `]` differ from `{` and `}` by the bit that is set here.
-        let open = Self::mask(block, |b| b | 0x20 == b'{');
-        let close = Self::mask(block, |b| b | 0x20 == b'}');
-        (open, close)
-    }
-
-    fn prefix_xor(&self, mut bits: u64) -> u64 {
-        for shift in [1, 2, 4, 8, 16, 32] {
-            bits ^= bits << shift;
-        }
-        bits
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod x86 {
-    #![expect(unsafe_code, reason = "instructions beyond the baseline")]
-
-    use std::arch::x86_64::{
-        __m256i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm_set1_epi8,
-        _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256,
-        _mm256_set1_epi8,
-    };
-
-    use super::{Block, End, Kit, Marks, Scan};
-
-    /// With AVX2; made only inside [`next_here`].
-    struct Avx2(());
-
-    /// [`Scan::next`] on a processor that [`super::is_fast`].
-    pub(super) fn next(scan: &mut Scan, buf: &[u8]) -> Option<End> {
-        assert!(
-            scan.fast == Some(true),
-            "asked for only on such a processor"
-        );
-        // SAFETY: the processor has the features.
-        unsafe { next_here(scan, buf) }
-    }
-
-    #[target_feature(enable = "avx2,pclmulqdq,popcnt,bmi1")]
-    fn next_here(scan: &mut Scan, buf: &[u8]) -> Option<End> {
-        scan.next_with(buf, &Avx2(()))
-    }
-
-    impl Kit for Avx2 {
-        #[inline(always)]
-        fn marks(&self, block: &Block) -> Marks {
-            // SAFETY: `Avx2` exists only where the processor has the features.
-            unsafe {
-                let (low, high) = halves(block);
-                Marks {
-                    quote: mask(low, high, b'"'),
-                    backslash: mask(low, high, b'\\'),
-                    newline: mask(low, high, b'\n'),
-                }
-            }
-        }
-
-        #[inline(always)]
-        fn brackets(&self, block: &Block) -> (u64, u64) {
-            // SAFETY: as above.
-            unsafe {
-                let (low, high) = halves(block);
-                let bit = _mm256_set1_epi8(0x20);
-                let (low, high) = (_mm256_or_si256(low, bit), _mm256_or_si256(high, bit));
-                (mask(low, high, b'{'), mask(low, high, b'}'))
-            }
-        }
-
-        #[inline(always)]
-        fn prefix_xor(&self, bits: u64) -> u64 {
-            // SAFETY: as above.
-            unsafe { prefix_xor(bits) }
-        }
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn halves(block: &Block) -> (__m256i, __m256i) {
-        #[expect(clippy::cast_ptr_alignment, reason = "loaded as unaligned")]
-        let start = block.as_ptr().cast::<__m256i>();
-        // SAFETY: the block has 64 bytes, and no alignment is asked for.
-        unsafe { (_mm256_loadu_si256(start), _mm256_loadu_si256(start.add(1))) }
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn mask(low: __m256i, high: __m256i, byte: u8) -> u64 {
-        let needle = _mm256_set1_epi8(byte.cast_signed());
-        let low = _mm256_movemask_epi8(_mm256_cmpeq_epi8(low, needle)).cast_unsigned();
-        let high = _mm256_movemask_epi8(_mm256_cmpeq_epi8(high, needle)).cast_unsigned();
-        u64::from(high) << 32 | u64::from(low)
-    }
-
-    #[inline]
-    #[target_feature(enable = "pclmulqdq")]
-    fn prefix_xor(bits: u64) -> u64 {
-        let product =
-            _mm_clmulepi64_si128::<0>(_mm_set_epi64x(0, bits.cast_signed()), _mm_set1_epi8(-1));
-        _mm_cvtsi128_si64(product).cast_unsigned()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -455,8 +309,8 @@ mod tests {
         !in_string && !stray && depth == 0 && objects == 1
     }
 
-    fn scanned(text: &[u8], cuts: impl Fn(usize) -> usize, fast: bool) -> Vec<(usize, bool)> {
-        let mut scan = Scan::outside(Some(fast), 0);
+    fn scanned(text: &[u8], cuts: impl Fn(usize) -> usize, has_avx2: bool) -> Vec<(usize, bool)> {
+        let mut scan = Scan::outside(Some(has_avx2), 0);
         let mut ends = Vec::new();
         let mut length = 0;
         while length < text.len() {
@@ -466,6 +320,13 @@ mod tests {
             }
         }
         ends
+    }
+
+    fn has_avx2() -> bool {
+        #[cfg(target_arch = "x86_64")]
+        return avx2::is_available();
+        #[cfg(not(target_arch = "x86_64"))]
+        false
     }
 
     #[test]
@@ -500,11 +361,11 @@ mod tests {
             }
             let expected = reference(&text);
             let step = 1 + random(150);
-            for fast in [false, is_fast()] {
-                let whole = scanned(&text, |_| usize::MAX, fast);
-                assert_eq!(whole, expected, "round {round}, fast {fast}");
-                let cut = scanned(&text, |n| n + step, fast);
-                assert_eq!(cut, expected, "round {round}, step {step}, fast {fast}");
+            for has_avx2 in [false, has_avx2()] {
+                let whole = scanned(&text, |_| usize::MAX, has_avx2);
+                assert_eq!(whole, expected, "round {round}, AVX2 {has_avx2}");
+                let cut = scanned(&text, |n| n + step, has_avx2);
+                assert_eq!(cut, expected, "round {round}, step {step}, AVX2 {has_avx2}");
             }
         }
     }

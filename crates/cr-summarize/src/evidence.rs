@@ -1,6 +1,6 @@
 //! What was gathered, as the verdict wants to hear it.
 
-use cr_verdict::{Evidence, ExitFacts, ResultFacts};
+use cr_verdict::{Evidence, ExitFacts, Finding, Outcome, ResultFacts};
 
 use crate::gather::{Gather, LogEnd};
 use crate::ours::Ended;
@@ -29,9 +29,17 @@ pub(crate) fn evidence<'a>(gather: &'a Gather, result: Option<ResultFacts<'a>>) 
         schema_missed: asked && !answered && !is_local,
         last_call_denied: gather.calls.last_denied(),
         question_open: gather.calls.is_asking(),
-        verification: None,
+        verification: finding(gather),
         now: gather.about.ended(),
     }
+}
+
+/// What the orchestrator's verification found in the last attempt: it reports an
+/// attempt that has ended by a `cr/task` line with the outcome.
+fn finding(gather: &Gather) -> Option<Finding> {
+    let ended = gather.ours.attempts.get(gather.attempts_before..)?;
+    let outcome = Outcome::parse(ended.last()?.outcome.as_deref()?)?;
+    Finding::of(outcome)
 }
 
 /// What the agent, or the system in its place, wrote to standard error.

@@ -29,6 +29,8 @@ pub(crate) struct Gather {
     pub(crate) calls: Calls,
     pub(crate) turns: Turns,
     pub(crate) ours: Ours,
+    /// Attempts that had ended when the current one began.
+    pub(crate) attempts_before: usize,
     pub(crate) background: Background,
     pub(crate) api_retries: u64,
     pub(crate) compactions: u64,
@@ -118,6 +120,7 @@ impl Gather {
     /// it went decides nothing any more.
     fn begin_again(&mut self) {
         self.ours.begin_again();
+        self.attempts_before = self.ours.attempts.len();
         self.turns.begin_again();
         self.calls.begin_again();
         self.background = Background::default();

@@ -1,8 +1,8 @@
 //! The summary in four kilobytes, whatever the agent wrote.
 //!
-//! Sizes are measured as they will be printed, escapes included. Texts are cut,
-//! lists are cut and their length told; what means something only as a whole,
-//! such as an id, a path, a command or JSON, is left out instead.
+//! Sizes are those of the printed form, escapes included. Texts and lists are
+//! truncated, and the length of a list is kept. A value that means something
+//! only as a whole, such as an id, a path, a command or JSON, is left out.
 
 use std::borrow::Cow;
 
@@ -10,10 +10,10 @@ use serde_json::value::RawValue;
 
 use crate::{Git, OTHER_TOOLS, Summary};
 
-/// What the summary may take, its newline included.
+/// Bytes of a summary, its newline included.
 const MOST: usize = 4096;
 
-/// How much of everything is shown.
+/// How much of each field is shown.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
     /// Characters of the result.
@@ -22,22 +22,22 @@ struct Limits {
     items: usize,
     /// Bytes of one item.
     item: usize,
-    /// Bytes of what is shown whole or not at all.
-    word: usize,
+    /// Bytes of a value that is shown whole or not at all.
+    fixed: usize,
     /// Bytes of JSON.
     json: usize,
 }
 
-/// From what is meant to what always fits.
+/// The first is the intended one; the last always fits.
 #[rustfmt::skip]
 const LEVELS: [Limits; 7] = [
-    Limits { text: 1500, items: 20, item: 500, word: 1024, json: 1500 },
-    Limits { text: 1500, items: 10, item: 200, word:  512, json:  500 },
-    Limits { text: 1000, items:  5, item: 150, word:  300, json:  300 },
-    Limits { text:  500, items:  5, item: 100, word:  200, json:    0 },
-    Limits { text:  200, items:  2, item:  80, word:  120, json:    0 },
-    Limits { text:   80, items:  1, item:  60, word:   80, json:    0 },
-    Limits { text:    0, items:  0, item:   0, word:   40, json:    0 },
+    Limits { text: 1500, items: 20, item: 500, fixed: 1024, json: 1500 },
+    Limits { text: 1500, items: 10, item: 200, fixed:  512, json:  500 },
+    Limits { text: 1000, items:  5, item: 150, fixed:  300, json:  300 },
+    Limits { text:  500, items:  5, item: 100, fixed:  200, json:    0 },
+    Limits { text:  200, items:  2, item:  80, fixed:  120, json:    0 },
+    Limits { text:   80, items:  1, item:  60, fixed:   80, json:    0 },
+    Limits { text:    0, items:  0, item:   0, fixed:   40, json:    0 },
 ];
 
 impl Summary {
@@ -74,7 +74,7 @@ impl Truncation {
         }
         self.text("why", &mut summary.why, (300, item.max(100)));
         self.text("next", &mut summary.next, (300, item.max(100)));
-        self.words(&mut summary);
+        self.fixed_texts(&mut summary);
         self.values(&mut summary);
         self.lists(&mut summary);
         self.tools(&mut summary);
@@ -85,22 +85,22 @@ impl Truncation {
         summary
     }
 
-    fn words(&mut self, summary: &mut Summary) {
-        self.word("file", &mut summary.file);
-        self.word("session_id", &mut summary.session_id);
-        self.word("model", &mut summary.model);
-        self.word("run_id", &mut summary.run_id);
-        self.word("run_dir", &mut summary.run_dir);
-        self.word("transcript", &mut summary.transcript);
-        self.word("cwd", &mut summary.cwd);
-        self.word("subtype", &mut summary.subtype);
-        self.word("terminal_reason", &mut summary.terminal_reason);
-        self.word("reason", &mut summary.reason);
-        self.word("resume_command", &mut summary.resume_command);
+    fn fixed_texts(&mut self, summary: &mut Summary) {
+        self.fixed("file", &mut summary.file);
+        self.fixed("session_id", &mut summary.session_id);
+        self.fixed("model", &mut summary.model);
+        self.fixed("run_id", &mut summary.run_id);
+        self.fixed("run_dir", &mut summary.run_dir);
+        self.fixed("transcript", &mut summary.transcript);
+        self.fixed("cwd", &mut summary.cwd);
+        self.fixed("subtype", &mut summary.subtype);
+        self.fixed("terminal_reason", &mut summary.terminal_reason);
+        self.fixed("reason", &mut summary.reason);
+        self.fixed("resume_command", &mut summary.resume_command);
         let Some(argv) = &summary.resume_argv else {
             return;
         };
-        if argv.iter().map(|word| printed(word)).sum::<usize>() > self.limits.word {
+        if argv.iter().map(|word| printed(word)).sum::<usize>() > self.limits.fixed {
             summary.resume_argv = None;
             self.fields.push("resume_argv".into());
         }
@@ -108,7 +108,7 @@ impl Truncation {
 
     fn values(&mut self, summary: &mut Summary) {
         let file = summary.output_file.as_ref();
-        if file.is_some_and(|file| file.get().len() > self.limits.word) {
+        if file.is_some_and(|file| file.get().len() > self.limits.fixed) {
             summary.output_file = None;
             self.note("output_file");
         }
@@ -129,71 +129,85 @@ impl Truncation {
         for error in &mut summary.errors {
             self.text("errors", error, (item, item));
         }
-        // The end of a long run says more than its beginning.
-        summary.turns.reverse();
-        self.list("turns", &mut summary.turns, &mut totals.turns_total);
-        summary.turns.reverse();
-        for turn in &mut summary.turns {
+        self.turns(summary);
+        self.attempts(summary);
+        self.denials(summary);
+        self.background(summary);
+        self.leaked(summary);
+    }
+
+    /// The end of a long run says more than its beginning: the last ones stay.
+    fn turns(&mut self, summary: &mut Summary) {
+        let Limits { item, .. } = self.limits;
+        let turns = &mut summary.turns;
+        turns.reverse();
+        self.list("turns", turns, &mut summary.totals.turns_total);
+        turns.reverse();
+        for turn in turns {
             self.text("turns", &mut turn.subtype, (item, item));
-            for word in [&mut turn.terminal_reason, &mut turn.origin]
-                .into_iter()
-                .flatten()
-            {
-                self.text("turns", word, (item, item));
+            let texts = [&mut turn.terminal_reason, &mut turn.origin];
+            for text in texts.into_iter().flatten() {
+                self.text("turns", text, (item, item));
             }
         }
-        summary.attempts.reverse();
+    }
+
+    fn attempts(&mut self, summary: &mut Summary) {
+        let Limits { item, .. } = self.limits;
         let attempts = &mut summary.attempts;
-        self.list("attempts", attempts, &mut totals.attempts_total);
+        attempts.reverse();
+        self.list("attempts", attempts, &mut summary.totals.attempts_total);
         attempts.reverse();
         for attempt in attempts {
             let texts = [&mut attempt.why, &mut attempt.outcome];
             for text in texts.into_iter().flatten() {
                 self.text("attempts", text, (item, item));
             }
-            self.word("attempts", &mut attempt.started_at);
-            self.word("attempts", &mut attempt.ended_at);
-            self.word("attempts", &mut attempt.run_dir);
+            self.fixed("attempts", &mut attempt.started_at);
+            self.fixed("attempts", &mut attempt.ended_at);
+            self.fixed("attempts", &mut attempt.run_dir);
         }
+    }
+
+    fn denials(&mut self, summary: &mut Summary) {
+        const NAME: &str = "permission_denials";
+        let Limits { item, .. } = self.limits;
         let denials = &mut summary.permission_denials;
-        self.list(
-            "permission_denials",
-            denials,
-            &mut totals.permission_denials_total,
-        );
+        self.list(NAME, denials, &mut summary.totals.permission_denials_total);
         for denial in denials {
-            self.text("permission_denials", &mut denial.tool_name, (item, item));
-            self.text("permission_denials", &mut denial.tool_use_id, (item, item));
+            self.text(NAME, &mut denial.tool_name, (item, item));
+            self.text(NAME, &mut denial.tool_use_id, (item, item));
             let input = &mut denial.tool_input;
             if input.as_ref().is_some_and(|input| input.get().len() > item) {
                 *input = None;
-                self.note("permission_denials");
+                self.note(NAME);
             }
         }
+    }
+
+    fn background(&mut self, summary: &mut Summary) {
+        const NAME: &str = "background_unfinished";
+        let Limits { item, .. } = self.limits;
         let tasks = &mut summary.background_unfinished;
-        self.list(
-            "background_unfinished",
-            tasks,
-            &mut totals.background_unfinished_total,
-        );
+        let total = &mut summary.totals.background_unfinished_total;
+        self.list(NAME, tasks, total);
         for task in tasks {
-            let words = [&mut task.task_type, &mut task.description]
-                .into_iter()
-                .flatten();
-            for word in words.chain([&mut task.task_id]) {
-                self.text("background_unfinished", word, (item, item));
+            let texts = [&mut task.task_type, &mut task.description];
+            let texts = texts.into_iter().flatten();
+            for text in texts.chain([&mut task.task_id]) {
+                self.text(NAME, text, (item, item));
             }
         }
-        self.list("leaked", &mut summary.leaked, &mut totals.leaked_total);
-        if summary
-            .leaked
-            .iter()
-            .any(|process| process.get().len() > item)
-        {
-            totals
-                .leaked_total
-                .get_or_insert(summary.leaked.len() as u64);
-            summary.leaked.retain(|process| process.get().len() <= item);
+    }
+
+    fn leaked(&mut self, summary: &mut Summary) {
+        let Limits { item, .. } = self.limits;
+        let leaked = &mut summary.leaked;
+        let total = &mut summary.totals.leaked_total;
+        self.list("leaked", leaked, total);
+        if leaked.iter().any(|process| process.get().len() > item) {
+            total.get_or_insert(leaked.len() as u64);
+            leaked.retain(|process| process.get().len() <= item);
             self.note("leaked");
         }
     }
@@ -244,7 +258,7 @@ impl Truncation {
             &mut git.start_sha,
             &mut git.end_sha,
         ] {
-            self.word("git", word);
+            self.fixed("git", word);
         }
         git
     }
@@ -268,13 +282,11 @@ impl Truncation {
         }
     }
 
-    /// Leaves out what is too long.
-    fn word(&mut self, name: &'static str, word: &mut Option<String>) {
-        if word
-            .as_ref()
-            .is_some_and(|word| printed(word) > self.limits.word)
-        {
-            *word = None;
+    /// Leaves out a text that is too long.
+    fn fixed(&mut self, name: &'static str, text: &mut Option<String>) {
+        let is_long = |text: &String| printed(text) > self.limits.fixed;
+        if text.as_ref().is_some_and(is_long) {
+            *text = None;
             self.note(name);
         }
     }

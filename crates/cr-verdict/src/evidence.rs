@@ -2,6 +2,8 @@
 
 use jiff::Timestamp;
 
+use crate::Outcome;
+
 /// Everything a verdict rests on. What is not known is left at its default.
 #[derive(Clone, Debug, Default)]
 #[expect(
@@ -76,7 +78,8 @@ pub struct RateLimit {
     pub resets_at: Option<Timestamp>,
 }
 
-/// What verification found wrong with a good result.
+/// What verification found wrong with a good result. The verifier reports it by
+/// the outcome of its attempt, in a `cr/task` line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// A commit was required, and there is none.
@@ -89,4 +92,28 @@ pub enum Finding {
     Conflict,
     /// Many turns without progress.
     Looping,
+}
+
+impl Finding {
+    /// The finding that an attempt's outcome names, if it does.
+    pub fn of(outcome: Outcome) -> Option<Self> {
+        Some(match outcome {
+            Outcome::NoCommit => Self::NoCommit,
+            Outcome::ScopeViolation => Self::ScopeViolation,
+            Outcome::VerifyFailed => Self::VerifyFailed,
+            Outcome::Conflict => Self::Conflict,
+            Outcome::Looping => Self::Looping,
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn outcome(self) -> Outcome {
+        match self {
+            Self::NoCommit => Outcome::NoCommit,
+            Self::ScopeViolation => Outcome::ScopeViolation,
+            Self::VerifyFailed => Outcome::VerifyFailed,
+            Self::Conflict => Outcome::Conflict,
+            Self::Looping => Outcome::Looping,
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use crate::fault::{fault, of_name};
 use crate::outcome::{Category, Outcome, Retry, Verdict};
 use crate::sentences as say;
-use crate::{Class, Evidence, ExitFacts, Finding, ResultFacts, classify, reset};
+use crate::{Class, Evidence, ExitFacts, ResultFacts, classify, reset};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -336,15 +336,8 @@ fn needs_input(evidence: &Evidence<'_>) -> Option<Verdict> {
 /// 15: verification found something.
 fn verification(evidence: &Evidence<'_>) -> Option<Verdict> {
     let finding = evidence.verification?;
-    let outcome = match finding {
-        Finding::NoCommit => Outcome::NoCommit,
-        Finding::ScopeViolation => Outcome::ScopeViolation,
-        Finding::VerifyFailed => Outcome::VerifyFailed,
-        Finding::Conflict => Outcome::Conflict,
-        Finding::Looping => Outcome::Looping,
-    };
     Some(row(
-        (outcome, 5),
+        (finding.outcome(), 5),
         Category::Logic,
         Retry::now("retry"),
         say::verification(finding),

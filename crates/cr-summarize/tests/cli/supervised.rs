@@ -173,3 +173,23 @@ fn the_clock_that_ran_out_and_what_it_found_are_told() {
     assert_eq!(summary["recorded"], true);
     assert_eq!(summary["exit_code"], -1);
 }
+
+fn task(fields: &Value) -> String {
+    let mut line = json!({"type": "cr", "subtype": "task", "at": "2026-11-18T01:01:00.000Z", "run_id": "r1",
+        "id": "a", "attempt": 1, "state": "running", "reason": "r"});
+    let fields = fields.as_object().expect("fields").clone();
+    line.as_object_mut().expect("an object").extend(fields);
+    format!("{line}\n")
+}
+
+#[test]
+fn a_finding_of_the_verification_is_the_verdict_until_another_attempt_begins() {
+    let failed = task(&json!({"state": "retrying", "outcome": "verify_failed"}));
+    let body = format!("{}{}{failed}", task(&json!({})), good());
+    let (code, summary) = run(&body, &json!({}));
+    assert_eq!((code, &summary["outcome"]), (5, &json!("verify_failed")));
+    assert_eq!(summary["retry"]["action"], "retry");
+    let again = task(&json!({"attempt": 2}));
+    let (code, summary) = run(&format!("{body}{again}{}", good()), &json!({}));
+    assert_eq!((code, &summary["outcome"]), (0, &json!("success")));
+}
