@@ -2,9 +2,10 @@
 //! the prompt, the place.
 
 use std::fs;
-use std::path::Path;
 
-use crate::case::{Case, HANG, INIT, RESULT, until};
+use cr_test::{bin_dir, until};
+
+use crate::case::{Case, HANG, INIT, RESULT};
 
 #[test]
 fn attempts_of_another_run_are_not_taken_for_the_answer() {
@@ -73,10 +74,9 @@ fn a_prompt_that_is_no_text_is_asked_as_it_would_be_read() {
 fn a_program_of_the_path_is_not_one_of_the_repository() {
     let case = Case::new(&[INIT, RESULT].concat());
     case.script("repo/agent", "touch \"$HOME/trapped\"\n");
-    let tools = case.tool("cr-spawn", &[]);
-    let tools = Path::new(tools.get_program()).parent().expect("a place");
     let path = std::env::var("PATH").unwrap_or_default();
-    let path = format!("{}:{}:{path}", tools.display(), case.dir.path().display());
+    let (tools, agent) = (bin_dir(), case.world.dir());
+    let path = format!("{}:{}:{path}", tools.display(), agent.display());
     for args in [&["--retry", "0"][..], &[]] {
         let mut command = case.runner(&[&["go", "--claude", "agent"], args].concat());
         let done = case.finish(command.env("PATH", &path));
@@ -110,13 +110,10 @@ fn a_signal_before_there_is_an_agent_is_an_interruption() {
     for shell in crate::case::SHELLS {
         for (signal, number) in [("TERM", 15), ("HUP", 1)] {
             let case = Case::new(&[INIT, RESULT].concat()).shell(shell);
-            fs::create_dir(case.path("slow")).expect("made");
             case.script("slow/git", "touch \"$HOME/asked\"\nsleep 1\nexit 1\n");
-            let tools = case.tool("cr-spawn", &[]);
-            let tools = Path::new(tools.get_program()).parent().expect("a place");
-            let path = std::env::var("PATH").unwrap_or_default();
-            let slow = case.path("slow");
-            let path = format!("{}:{}:{path}", slow.display(), tools.display());
+            let mut path = case.path("slow").into_os_string();
+            path.push(":");
+            path.push(case.world.path_with_tools());
             let mut command = case.runner(&["go"]);
             command.env("PATH", path);
             let run = case.begin(command);

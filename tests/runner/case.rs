@@ -1,16 +1,12 @@
 //! One run of the script, in a world of its own.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::process::{ExitStatus, Output, Stdio};
 
+use cr_test::{Child, Command, Pipe, World, bin, fixture, line_with, runner_script, until};
 use serde_json::Value;
-
-use crate::bins;
 
 pub(crate) const DELIMITER: &str = "---CLAUDE-RUNNER-RESULT---";
 pub(crate) const SESSION: &str = "80f8ae6e-b027-4253-8e9c-1ffd717366a1";
@@ -28,12 +24,9 @@ pub(crate) const RESULT: &str = r#"echo '{"type":"result","subtype":"success","i
 /// Stays, with a child that hides.
 pub(crate) const HANG: &str = "setsid sleep 600 &\nsleep 600\n";
 
-static NUMBER: AtomicU32 = AtomicU32::new(0);
-
 /// A place for runs: home, state and repository.
 pub(crate) struct Case {
-    pub(crate) dir: tempfile::TempDir,
-    tag: String,
+    pub(crate) world: World,
     shell: &'static str,
     envs: Vec<(String, String)>,
 }
@@ -41,9 +34,9 @@ pub(crate) struct Case {
 /// A run that goes on.
 pub(crate) struct Running {
     pub(crate) child: Child,
-    pub(crate) out: BufReader<ChildStdout>,
-    pub(crate) text: String,
-    tag: String,
+    pub(crate) out: BufReader<Pipe>,
+    world: World,
+    text: String,
 }
 
 /// A run that is over.
@@ -57,20 +50,12 @@ pub(crate) struct Done {
 impl Case {
     /// A case whose agent is the shell script `agent`.
     pub(crate) fn new(agent: &str) -> Self {
-        let dir = tempfile::tempdir().expect("a directory");
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let case = Self {
-            dir,
-            tag: format!("{}-{number}", std::process::id()),
+            world: World::new(),
             shell: "/bin/sh",
             envs: Vec::new(),
         };
-        for part in ["home", "repo"] {
-            fs::create_dir(case.path(part)).expect("made");
-        }
-        // git's own housekeeping in the background is none of ours.
-        let plain = "[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n";
-        fs::write(case.path("home/.gitconfig"), plain).expect("written");
+        fs::create_dir(case.path("repo")).expect("made");
         case.git(&["init", "-q", "-b", "main"]);
         case.git(&["commit", "-q", "--allow-empty", "-m", "first"]);
         case.script("agent", agent);
@@ -79,13 +64,12 @@ impl Case {
 
     /// A case whose agent plays a recording.
     pub(crate) fn playing(capture: &str) -> Self {
-        let recording = bins::root().join(format!("tests/fixtures/captures/{capture}.ndjson"));
-        Self::replaying(&recording)
+        Self::replaying(&fixture(&format!("captures/{capture}.ndjson")))
     }
 
     /// A case whose agent plays `recording`.
     pub(crate) fn replaying(recording: &Path) -> Self {
-        let replay = bins::bin("cr-replay");
+        let replay = bin("cr-replay");
         let case = Self::new("");
         case.env("CR_CLAUDE", replay.to_str().expect("a path"))
             .env("CR_REPLAY", recording.to_str().expect("a path"))
@@ -103,72 +87,50 @@ impl Case {
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
+        self.world.path(name)
     }
 
     pub(crate) fn git(&self, args: &[&str]) {
-        let mut command = Command::new("git");
-        self.world(&mut command);
-        let done = command.args(args).status().expect("run git");
+        let done = self.command("git").args(args).status().expect("run git");
         assert!(done.success(), "git {args:?}");
     }
 
     /// Writes a script to the case's directory.
     pub(crate) fn script(&self, name: &str, body: &str) -> PathBuf {
-        let path = self.path(name);
-        fs::write(&path, format!("#!/bin/sh\n{body}")).expect("written");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("executable");
-        path
+        self.world.script(name, body)
     }
 
-    /// Gives `command` the case's surroundings.
-    pub(crate) fn world(&self, command: &mut Command) {
-        let path = std::env::var("PATH").unwrap_or_default();
-        for (name, _) in std::env::vars_os() {
-            let name = name.to_string_lossy().into_owned();
-            if ["CR_", "XDG_", "GIT_", "CLAUDE"]
-                .iter()
-                .any(|start| name.starts_with(start))
-            {
-                command.env_remove(name);
-            }
-        }
+    /// `program` in the case's repository, with its agent and the tools.
+    pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = self.world.command(program);
         command
-            .env("PATH", format!("{}:{path}", bins::dir().display()))
-            .env("HOME", self.path("home"))
-            .env("CR_STATE_DIR", self.path("state"))
+            .env("PATH", self.world.path_with_tools())
             .env("CR_CLAUDE", self.path("agent"))
-            .env("CR_TEST_TAG", &self.tag)
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("GIT_AUTHOR_NAME", "t")
-            .env("GIT_AUTHOR_EMAIL", "t@example.org")
-            .env("GIT_COMMITTER_NAME", "t")
-            .env("GIT_COMMITTER_EMAIL", "t@example.org")
-            .env("IS_SANDBOX", "1")
-            .env("TZ", "UTC")
-            .env("NO_COLOR", "1")
             .current_dir(self.path("repo"));
         for (name, value) in &self.envs {
             command.env(name, value);
         }
+        command
+    }
+
+    /// A shell that runs `line`.
+    pub(crate) fn line(&self, line: &str) -> Command {
+        let mut command = self.command("/bin/sh");
+        command.args(["-c", line]);
+        command
     }
 
     /// The script under this case's shell.
     pub(crate) fn runner(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(self.shell);
-        self.world(&mut command);
-        command
-            .arg(bins::root().join("scripts/claude-runner"))
-            .args(args)
-            .stdin(Stdio::null());
+        let mut command = self.command(self.shell);
+        command.arg(runner_script()).args(args);
         command
     }
 
     /// One of the tools.
     pub(crate) fn tool(&self, name: &str, args: &[&str]) -> Command {
-        let mut command = Command::new(bins::bin(name));
-        self.world(&mut command);
-        command.args(args).stdin(Stdio::null());
+        let mut command = self.command(bin(name));
+        command.args(args);
         command
     }
 
@@ -179,19 +141,7 @@ impl Case {
 
     /// Runs the script with `input` to its end.
     pub(crate) fn run_with(&self, args: &[&str], input: &[u8]) -> Done {
-        let mut command = self.runner(args);
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut child = command.spawn().expect("started");
-        let mut stdin = child.stdin.take().expect("piped");
-        let input = input.to_vec();
-        let writer = std::thread::spawn(move || stdin.write_all(&input));
-        let done = Done::of(child.wait_with_output().expect("ended"));
-        let _ = writer.join();
-        self.nobody_left();
-        done
+        self.finish(self.runner(args).write_stdin(input))
     }
 
     /// Runs `command` to its end; nobody may be left then.
@@ -214,19 +164,19 @@ impl Case {
         Running {
             child,
             out,
+            world: self.world.clone(),
             text: String::new(),
-            tag: self.tag.clone(),
         }
     }
 
     /// Fails unless everything that was started here is gone.
     pub(crate) fn nobody_left(&self) {
-        assert_eq!(tagged(&self.tag), Vec::<String>::new());
+        self.world.assert_nobody_left("a run");
     }
 
     /// Waits until everything that was started here is gone.
     pub(crate) fn wait_for_nobody(&self) {
-        until("nobody is left", || tagged(&self.tag).is_empty());
+        self.world.wait_until_nobody_is_left();
     }
 
     /// What `git` says of HEAD.
@@ -240,34 +190,27 @@ impl Case {
 impl Running {
     /// Reads on to a line that contains `text`.
     pub(crate) fn wait_for(&mut self, text: &str) {
-        let mut line = String::new();
-        loop {
-            line.clear();
-            let read = self.out.read_line(&mut line).expect("a line");
-            assert!(read > 0, "no {text} in {}", self.text);
-            self.text.push_str(&line);
-            if line.contains(text) {
-                return;
-            }
-        }
+        let line = line_with(&mut self.out, text);
+        self.text.push_str(&line);
     }
 
     pub(crate) fn signal(&self, signal: &str) {
-        kill(self.child.id(), signal);
+        self.child.signal(cr_test::signal_named(signal));
     }
 
     /// The process of the run that is called `name`.
     pub(crate) fn stage(&self, name: &str, argument: &str) -> u32 {
         let mut found = None;
         until("the stage is there", || {
-            found = processes(&self.tag).into_iter().find(|(_, words)| {
-                let program = Path::new(words.first().map_or("", String::as_str));
+            let mut processes = self.world.processes().into_iter();
+            found = processes.find(|it| {
+                let program = Path::new(it.argv.first().map_or("", String::as_str));
                 let is_name = program.file_name().is_some_and(|file| file == name);
-                is_name && (argument.is_empty() || words.iter().any(|word| word == argument))
+                is_name && (argument.is_empty() || it.argv.iter().any(|word| word == argument))
             });
             found.is_some()
         });
-        found.expect("found").0
+        found.expect("found").pid
     }
 
     /// Waits for the end.
@@ -283,7 +226,7 @@ impl Running {
 }
 
 impl Done {
-    fn of(output: std::process::Output) -> Self {
+    fn of(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
         Self {
             status: output.status,
@@ -315,44 +258,5 @@ impl Done {
 
 /// Sends `signal` to `pid`.
 pub(crate) fn kill(pid: u32, signal: &str) {
-    let done = Command::new("kill")
-        .args(["-s", signal, &pid.to_string()])
-        .status();
-    assert!(done.expect("run kill").success());
-}
-
-/// Waits until `holds`, which nothing announces.
-pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_mins(1);
-    while !holds() {
-        assert!(Instant::now() < deadline, "not in a minute: {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-/// The processes that have the tag in their environment, with their arguments.
-fn processes(tag: &str) -> Vec<(u32, Vec<String>)> {
-    let wanted = format!("CR_TEST_TAG={tag}");
-    let entries = fs::read_dir("/proc").expect("/proc").flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let has_tag = |pid: &u32| {
-        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        let mut parts = environment.split(|&byte| byte == 0);
-        parts.any(|part| part == wanted.as_bytes())
-    };
-    pids.filter(has_tag)
-        .map(|pid| {
-            let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            let words = words.split(|&byte| byte == 0);
-            let words = words.map(|word| String::from_utf8_lossy(word).into_owned());
-            (pid, words.collect())
-        })
-        .collect()
-}
-
-fn tagged(tag: &str) -> Vec<String> {
-    let found = processes(tag).into_iter();
-    found
-        .map(|(pid, words)| format!("{pid} {}", words.join(" ")))
-        .collect()
+    cr_test::kill(pid, cr_test::signal_named(signal));
 }

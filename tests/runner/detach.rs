@@ -1,30 +1,22 @@
 //! Runs that are left to themselves.
 
-use std::process::{Command, Stdio};
-
+use cr_test::{repeats, runner_script};
 use serde_json::Value;
 
-use crate::bins;
 use crate::case::{Case, HANG, INIT, RESULT};
 
 #[test]
-fn fifty_runs_left_by_a_shell_that_exits_give_fifty_verdicts() {
+fn each_run_left_by_a_shell_that_exits_gives_its_verdict() {
     let agent = [INIT, "setsid sleep 600 &\n", RESULT];
     let case = Case::new(&agent.concat());
     let mut ids = Vec::new();
-    for number in 0..50 {
-        let mut shell = Command::new("/bin/sh");
-        case.world(&mut shell);
-        let script = bins::root().join("scripts/claude-runner");
+    for number in 0..repeats(5, 50) {
+        let script = runner_script();
         let line = format!(
             "{} --detach --name n{number} go & wait $!",
             script.display()
         );
-        let output = shell
-            .args(["-c", &line])
-            .stdin(Stdio::null())
-            .output()
-            .expect("run");
+        let output = case.line(&line).output().expect("run");
         assert!(output.status.success(), "{output:?}");
         let place: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         ids.push(place["run_id"].as_str().expect("an id").to_owned());
@@ -45,9 +37,8 @@ fn fifty_runs_left_by_a_shell_that_exits_give_fifty_verdicts() {
 #[test]
 fn a_detached_run_can_be_waited_for_followed_and_stopped_by_its_name() {
     let case = Case::new(&[INIT, HANG].concat());
-    let begun =
-        Command::output(&mut case.runner(&["--detach", "--name", "long", "--grace", "2", "go"]));
-    let begun = begun.expect("run");
+    let args = ["--detach", "--name", "long", "--grace", "2", "go"];
+    let begun = case.runner(&args).output().expect("run");
     assert!(begun.status.success(), "{begun:?}");
     let run = |args: &[&str]| {
         let output = case.tool("cr-runs", args).output().expect("run");
@@ -77,8 +68,8 @@ fn a_run_that_cannot_begin_says_so_at_once() {
     let case = Case::new("");
     let done = case.run(&["--detach", "--max-turns", "x", "go"]);
     assert_eq!((done.code(), done.out.as_str()), (Some(2), ""));
-    let begun = Command::output(&mut case.runner(&["--detach", "go", "--claude", "no-such-agent"]));
-    let begun = begun.expect("run");
+    let args = ["--detach", "go", "--claude", "no-such-agent"];
+    let begun = case.runner(&args).output().expect("run");
     assert!(begun.status.success(), "{begun:?}");
     let output = case.tool("cr-runs", &["wait", "--last"]).output();
     assert_eq!(output.expect("run").status.code(), Some(127));

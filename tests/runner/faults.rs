@@ -2,8 +2,8 @@
 //! all, and their neighbours.
 
 use std::fs;
-use std::process::Stdio;
-use std::time::{Duration, Instant};
+
+use cr_test::runner_script;
 
 use crate::case::{Case, HANG, INIT, RESULT, SESSION};
 
@@ -49,13 +49,7 @@ fn an_exhausted_budget_is_3() {
 #[test]
 fn an_agent_that_ignores_term_ends_at_its_timeout() {
     let case = with(&["trap '' TERM INT HUP\n", INIT, HANG]);
-    let before = Instant::now();
     let done = case.run(&["go", "--timeout", "1", "--grace", "1"]);
-    assert!(
-        before.elapsed() < Duration::from_secs(10),
-        "{:?}",
-        before.elapsed()
-    );
     let summary = done.summary();
     assert_eq!(summary["outcome"], "timeout");
     assert_eq!(summary["exit_code"], -1);
@@ -105,18 +99,9 @@ fn null_and_other_lines_that_are_no_events_do_no_harm() {
 #[test]
 fn a_closed_standard_output_is_none_of_the_runs_business() {
     let case = with(&[INIT, RESULT]);
-    let mut command = case.tool("cr-runs", &[]);
-    command = {
-        let mut shell = std::process::Command::new("/bin/sh");
-        let _ = command;
-        case.world(&mut shell);
-        shell.arg("-c").arg(format!(
-            "{}/scripts/claude-runner go --json >&- 2>&- <&-; echo $?",
-            crate::bins::root().display()
-        ));
-        shell
-    };
-    let done = case.finish(command.stdin(Stdio::null()));
+    let script = runner_script();
+    let line = format!("{} go --json >&- 2>&- <&-; echo $?", script.display());
+    let done = case.finish(&mut case.line(&line));
     assert_eq!(done.out, "0\n");
     let run = &case.runs()[0];
     assert!(run.join("summary.json").exists());

@@ -5,8 +5,6 @@
 
 mod again;
 mod answer;
-#[path = "../pipeline/bins.rs"]
-mod bins;
 mod case;
 mod config;
 mod detach;

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 use std::fs;
-use std::process::Command;
+use std::os::unix::fs::symlink;
 
+use cr_test::{Command, left_out, runner_script};
 use serde_json::Value;
 
 use crate::case::{Case, INIT, RESULT, SESSION};
@@ -157,6 +158,18 @@ fn commits_and_changes_of_the_agent_are_in_the_summary() {
     );
 }
 
+/// The shells that a command may be pasted into.
+fn shells() -> Vec<&'static str> {
+    let mut shells = vec!["dash", "bash"];
+    let mut busybox = Command::new("busybox");
+    if busybox.arg("true").status().is_ok_and(|it| it.success()) {
+        shells.push("busybox sh");
+    } else {
+        left_out("a command pasted into the shell of busybox: no busybox");
+    }
+    shells
+}
+
 #[test]
 fn the_command_to_resume_works_when_it_is_pasted() {
     let say = r#"printf '%s\n' "$@" >"$HOME/args"
@@ -181,25 +194,19 @@ fn the_command_to_resume_works_when_it_is_pasted() {
             .as_str()
             .expect("a command")
             .to_owned();
-        for shell in ["dash", "bash", "busybox sh"] {
+        let bin = case.path("bin");
+        fs::create_dir(&bin).expect("made");
+        symlink(runner_script(), bin.join("claude-runner")).expect("linked");
+        let mut path = bin.into_os_string();
+        path.push(":");
+        path.push(case.world.path_with_tools());
+        for shell in shells() {
             let mut words = shell.split(' ');
-            let mut command = Command::new(words.next().expect("a shell"));
-            case.world(&mut command);
-            let bin = case.path("bin");
-            let _ = fs::create_dir(&bin);
-            let script = crate::bins::root().join("scripts/claude-runner");
-            let _ = std::os::unix::fs::symlink(&script, bin.join("claude-runner"));
-            let path = format!(
-                "{}:{}:{}",
-                bin.display(),
-                crate::bins::dir().display(),
-                std::env::var("PATH").expect("a PATH")
-            );
+            let mut command = case.command(words.next().expect("a shell"));
             command
                 .args(words)
-                .arg("-c")
-                .arg(&pasted)
-                .env("PATH", path)
+                .args(["-c", &pasted])
+                .env("PATH", &path)
                 .env("CR_CLAUDE", &agent);
             let done = case.finish(&mut command);
             assert_eq!(done.code(), Some(0), "{shell}: {pasted}: {done:?}");

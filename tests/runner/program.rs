@@ -2,8 +2,8 @@
 //! of `ClaudeResult`, under the names that claude-runner(1) maps them to.
 
 use std::fs;
-use std::process::Stdio;
 
+use cr_test::{Fifo, root};
 use serde_json::{Value, json};
 
 use crate::case::{Case, Done, INIT, RESULT, SESSION};
@@ -24,7 +24,7 @@ fn lines(case: &Case, name: &str) -> Vec<Value> {
 /// The agent's own lines among them, as they stood in the recording.
 fn recorded(capture: &str) -> Vec<Value> {
     let path = format!("tests/fixtures/captures/{capture}.ndjson");
-    let text = fs::read_to_string(crate::bins::root().join(path)).expect("a recording");
+    let text = fs::read_to_string(root().join(path)).expect("a recording");
     let lines = text.lines().map(serde_json::from_str);
     let lines = lines.map(|line: Result<Value, _>| line.expect("JSON"));
     lines.filter(|line| line["type"] != "cr").collect()
@@ -224,11 +224,7 @@ fn a_full_disk_is_told_and_does_not_lose_the_run() {
 #[test]
 fn an_output_file_that_cannot_be_is_found_before_anything_starts() {
     let case = Case::new(&[INIT, RESULT].concat());
-    let made = std::process::Command::new("mkfifo")
-        .arg(case.path("repo/pipe"))
-        .stdout(Stdio::null())
-        .status();
-    assert!(made.expect("run mkfifo").success());
+    Fifo::new(case.path("repo/pipe"));
     for (path, code, said) in [
         ("none/out", 74, "none/out: No such file or directory"),
         (".", 74, ".: Is a directory"),

@@ -6,7 +6,9 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::case::{Case, DELIMITER, HANG, INIT, RESULT, SHELLS, until};
+use cr_test::until;
+
+use crate::case::{Case, DELIMITER, HANG, INIT, RESULT, SHELLS};
 
 /// Counts the attempts, and keeps what each is asked.
 const COUNT: &str = r#"case "$*" in *--version*) echo 2.1.326; exit ;; esac
@@ -253,7 +255,7 @@ fn a_signal_ends_an_attempt_or_a_wait() {
             ] {
                 let case = Case::new(agent).shell(shell);
                 let command = case.runner(&["go", "--retry", "1", "--grace", "2"]);
-                let mut run = case.begin(crate::signals::plainly(&case, &command));
+                let mut run = case.begin(command.behind("setsid", &[]));
                 run.wait_for(sign);
                 if sign.starts_with("attempt") {
                     run.wait_for("Session");

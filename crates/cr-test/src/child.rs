@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::process::{self, ChildStdin, ExitStatus, Output};
+use std::process::{self, ChildStdin, ExitStatus, Output, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -210,6 +210,12 @@ impl Read for Pipe {
         let count = self.file.read(buffer)?;
         self.watch.note(&buffer[..count]);
         Ok(count)
+    }
+}
+
+impl From<Pipe> for Stdio {
+    fn from(pipe: Pipe) -> Self {
+        pipe.file.into()
     }
 }
 

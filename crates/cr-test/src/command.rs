@@ -144,6 +144,24 @@ impl Command {
         self.inner.get_program()
     }
 
+    /// The same command behind another one that runs it (`nohup`, `setsid`).
+    /// Its standard streams are not taken over.
+    #[must_use]
+    pub fn behind(&self, program: &str, options: &[&str]) -> Self {
+        let mut other = self.world.command(program);
+        other
+            .env_clear()
+            .envs(self.variables())
+            .args(options)
+            .arg(self.inner.get_program())
+            .args(self.inner.get_args())
+            .timeout(self.limit);
+        if let Some(dir) = self.inner.get_current_dir() {
+            other.current_dir(dir);
+        }
+        other
+    }
+
     /// The variables that are set, for another command.
     pub fn variables(&self) -> Vec<(OsString, OsString)> {
         let set = self.inner.get_envs();

@@ -7,7 +7,8 @@
 //!   starts with default signals, its standard input stays as the test holds
 //!   it, and every wait has a limit. A wait that passes the limit kills the
 //!   process tree and panics with the command and its output.
-//! * [`until`], [`appears`], [`Fifo`]: bounded waits for other things.
+//! * [`until`], [`appears`], [`line_with`], [`Fifo`], [`Terminal`]: bounded waits
+//!   for other things.
 //! * [`bin`], [`root`], [`fixture`]: where the tools and the test data are.
 //!
 //! `CR_TEST_RUNNING` names a directory in which each running test leaves its
@@ -23,6 +24,7 @@ mod fifo;
 mod left_out;
 mod names;
 mod process;
+mod terminal;
 mod wait;
 mod world;
 
@@ -33,6 +35,7 @@ pub use fifo::Fifo;
 pub use left_out::left_out;
 pub use process::{Found, is_alive, is_stopped, kill, signal_named, state};
 pub use rustix::process::Signal;
+pub use terminal::Terminal;
 pub use wait::{appears, limit, line_with, until};
 pub use world::World;
 

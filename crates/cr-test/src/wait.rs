@@ -34,8 +34,8 @@ pub fn appears(path: &Path) {
     until(&format!("there is {}", path.display()), || path.exists());
 }
 
-/// Reads on to a line that contains `text`, and returns it. Panics at the end of
-/// file with what came instead. The limit is that of the reader.
+/// Reads on to a line that contains `text`; returns all that it has read. Panics
+/// at the end of file. The limit is that of the reader.
 pub fn line_with(reader: &mut impl BufRead, text: &str) -> String {
     let mut seen = String::new();
     loop {
@@ -43,7 +43,7 @@ pub fn line_with(reader: &mut impl BufRead, text: &str) -> String {
         let count = reader.read_line(&mut seen).expect("a line");
         assert!(count > 0, "no line with `{text}` in:\n{seen}");
         if seen[start..].contains(text) {
-            return seen.split_off(start);
+            return seen;
         }
     }
 }
