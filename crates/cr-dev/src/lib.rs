@@ -4,6 +4,7 @@
 //! Nothing here is shipped. `scripts/man`, `scripts/completions` and
 //! `scripts/test` are how people call it.
 
+mod architecture;
 mod bounded;
 mod completions;
 mod files;

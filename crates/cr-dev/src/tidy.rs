@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use cr_io::Exit;
 
-use crate::{licences, tools};
+use crate::{architecture, licences, tools};
 
 /// Lines of a source file.
 const FILE_LINES: usize = 400;
@@ -66,6 +66,7 @@ pub(crate) fn run(root: &Path, notes: &mut dyn Write) -> anyhow::Result<Exit> {
         };
         found.extend(words(&path, &text));
     }
+    found.extend(architecture::tool_dependencies(root)?);
     found.extend(tools_missing(root)?);
     found.extend(licences::missing(root)?);
     for finding in &found {

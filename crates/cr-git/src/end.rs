@@ -1,10 +1,10 @@
 //! `cr-git end`: passes the stream on and adds one line before its end.
 
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use cr_io::{Exit, Line, Lines, Out};
+use cr_io::{Exit, Line, Lines, Out, read_failure};
 
 use crate::agent_commits::AgentCommits;
 use crate::compare::{Comparison, RunStart, compare};
@@ -58,12 +58,12 @@ struct Stream<R, W, N> {
 impl<R: Read, W: Write, N: Write> Stream<R, W, N> {
     /// Passes one line on. Returns whether there may be another.
     fn step(&mut self) -> anyhow::Result<bool> {
-        let next = self.lines.next().map_err(left)?;
+        let next = self.lines.next().map_err(read_failure)?;
         let (line, torn) = match next {
             Some(Line::Whole(line)) => (line, false),
             Some(Line::Torn(line)) => (line, true),
             Some(Line::Long(head)) if !Finds::may_be(head) => return self.long(),
-            Some(Line::Long(_)) => match self.lines.whole().map_err(left)? {
+            Some(Line::Long(_)) => match self.lines.whole().map_err(read_failure)? {
                 Some(Line::Whole(line)) => (line, false),
                 Some(Line::Torn(line) | Line::Long(line)) => (line, true),
                 None => return self.long(),
@@ -97,7 +97,7 @@ impl<R: Read, W: Write, N: Write> Stream<R, W, N> {
                 written = out.part(part);
             }
         };
-        let ended = lines.pass(piece).map_err(left)?;
+        let ended = lines.pass(piece).map_err(read_failure)?;
         written?;
         // Our line must begin on a line of its own. The pieces are written
         // already, so a torn line cannot stay the last one.
@@ -109,17 +109,6 @@ impl<R: Read, W: Write, N: Write> Stream<R, W, N> {
         }
         Ok(ended)
     }
-}
-
-/// A read error. The live input reports a closed standard output as one.
-fn left(err: io::Error) -> anyhow::Error {
-    let exit = match err.kind() {
-        ErrorKind::BrokenPipe => Exit::Gone,
-        _ => Exit::Io,
-    };
-    anyhow::Error::from(err)
-        .context("read standard input")
-        .context(exit)
 }
 
 /// The state of the run that the stream belongs to.

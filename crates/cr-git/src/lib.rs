@@ -30,6 +30,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow};
 use cr_io::{Exit, Input, Out};
 use cr_rundir::{RunDir, RunId, file};
+use cr_signal::{SIGINT, Signals};
 
 pub use args::Args;
 use args::{Command, EndArgs, LockArgs, ScopeArgs, StartArgs};
@@ -65,8 +66,9 @@ fn start(args: &StartArgs, out: impl Write, mut notes: impl Write) -> anyhow::Re
 }
 
 fn end(args: &EndArgs, out: impl Write, notes: impl Write) -> anyhow::Result<Exit> {
-    // Ctrl-C is for the agent; its last lines, and ours, are still to come.
-    signal_hook::flag::register(signal_hook::consts::SIGINT, std::sync::Arc::default())
+    // Held, not read: the first Ctrl-C is for the agent. Its last lines, and
+    // ours, are still to come. The live input counts the second one.
+    let _interrupts = Signals::take(&[SIGINT])
         .context("signals")
         .context(Exit::Tool)?;
     let cwd = directory(args.location.cwd.as_deref());

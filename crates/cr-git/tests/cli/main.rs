@@ -7,5 +7,6 @@ mod hostile;
 mod locking;
 mod place;
 mod scope;
+mod signals;
 mod stream;
 mod trouble;
