@@ -212,9 +212,9 @@ pub(crate) struct RetryArgs {
     #[arg(long)]
     pub(crate) watch_pid: Option<i32>,
 
-    /// The options of cr-spawn; without any, what was begun goes on
+    /// The options of cr-spawn; without any, the run is resumed
     #[arg(last = true)]
-    pub(crate) words: Vec<OsString>,
+    pub(crate) options: Vec<OsString>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -15,12 +15,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
+use cr_agent::AgentOptions;
 use cr_verdict::policy::{self, Clock, RanOut};
 use cr_verdict::{ACTIONS, Category, Outcome};
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::agent_options;
 use crate::task::Task;
 
 /// What was asked for.
@@ -39,13 +41,42 @@ pub(crate) struct Spec {
     /// outside the scope can only be taken back, which is a change, too.
     #[serde(default)]
     pub(crate) scope_from: Option<u32>,
-    /// Options of the agent's supervisor that the configuration gives.
+    /// The agent's options. An older version has recorded `flags` instead.
     #[serde(default)]
+    pub(crate) agent: Option<cr_agent::Settings>,
+    /// Read only: options as arguments of cr-spawn.
+    #[serde(default, skip_serializing)]
     pub(crate) flags: Vec<String>,
-    /// Those are all there are: somebody has given them, and has said of
-    /// permissions what there is to say.
-    #[serde(default)]
+    /// Read only: a user gave the `flags`, for a task without a plan.
+    #[serde(default, skip_serializing)]
     pub(crate) is_command_line: bool,
+}
+
+impl Spec {
+    /// The agent's options.
+    pub(crate) fn agent_options(&self) -> anyhow::Result<AgentOptions> {
+        if let Some(settings) = &self.agent {
+            return Ok(settings.options());
+        }
+        let given = agent_options::of_arguments(&self.flags)?;
+        let mut options = if self.is_command_line {
+            agent_options::of_command_line(given, self.number, false)
+        } else {
+            agent_options::with_task(given, &self.task)
+        };
+        options.rest = self.task.claude_args.iter().map(Into::into).collect();
+        self.change(&mut options);
+        Ok(options)
+    }
+
+    /// Changes `options` to what this attempt is about.
+    pub(crate) fn change(&self, options: &mut AgentOptions) {
+        options.cwd = Some(self.task.cwd.clone());
+        agent_options::set_limits(options, self.limits);
+        if self.resume.is_some() {
+            options.resume.clone_from(&self.resume);
+        }
+    }
 }
 
 /// What an attempt may use; times are seconds.
@@ -72,20 +103,6 @@ pub(crate) struct Clocks {
     tool: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     turn: Option<f64>,
-}
-
-impl Clocks {
-    /// The options of the supervisor that set them, without dashes.
-    pub(crate) fn options(&self) -> impl Iterator<Item = (&'static str, f64)> {
-        let all = [
-            (Clock::Startup, self.startup),
-            (Clock::Idle, self.idle),
-            (Clock::Tool, self.tool),
-            (Clock::Turn, self.turn),
-        ];
-        let set = all.into_iter();
-        set.filter_map(|(clock, seconds)| Some((clock.option(), seconds?)))
-    }
 }
 
 impl Limits {
@@ -228,4 +245,39 @@ pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Opti
     };
     let value = serde_json::from_slice(&bytes).with_context(|| path.display().to_string())?;
     Ok(Some(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An attempt as an older version recorded it, `rest` added.
+    fn old(rest: &str) -> Spec {
+        let text = format!(
+            r#"{{"run_id":"x","number":2,"task":{{"id":"a","prompt":"p","model":"m",
+            "max_turns":5,"timeout":60.0,"cwd":"/w"}},"limits":{{"max_turns":10,
+            "budget_usd":null,"timeout":60.0}},"resume":"s","resumed":true,"sprint":false,
+            "scope_from":null,{rest}}}"#
+        );
+        serde_json::from_str(&text).expect("an attempt")
+    }
+
+    #[test]
+    fn an_attempt_that_an_older_version_recorded_has_the_same_options() {
+        let spec = old(r#""flags":["--grace=3","--claude=/c"],"is_command_line":false"#);
+        let options = spec.agent_options().expect("options");
+        assert_eq!(options.name.as_deref(), Some("a"));
+        assert_eq!(options.model.as_deref(), Some("m"));
+        assert_eq!(options.clocks.grace, Duration::from_secs(3));
+        assert_eq!(options.max_turns, 10);
+        assert_eq!(options.resume.as_deref(), Some("s"));
+        assert_eq!(options.cwd.as_deref(), Some(Path::new("/w")));
+
+        let spec = old(r#""flags":["--name=n","--max-turns=5"],"is_command_line":true"#);
+        let options = spec.agent_options().expect("options");
+        assert_eq!(options.name.as_deref(), Some("n"));
+        assert_eq!(options.model, None);
+        assert_eq!((options.max_turns, options.max_record), (10, 0));
+        assert!(!options.dangerously_skip_permissions);
+    }
 }

@@ -248,7 +248,7 @@ impl Engine {
 
     /// The command that goes on with this run.
     fn resume_command(&self) -> String {
-        let tool = match self.run.settings.words {
+        let tool = match self.run.settings.agent {
             Some(_) => "claude-runner",
             None => "cr-orchestrate",
         };

@@ -5,11 +5,15 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use cr_io::Exit;
-use cr_rundir::{RunDir, RunId, Unsafe};
+use cr_rundir::{RunDir, RunId, Unsafe, file};
 use serde::{Deserialize, Serialize};
 
+use crate::agent_options;
 use crate::attempt::{Ended, Spec, read_json};
 use crate::task::Task;
+
+/// The version of `run.json` that is written, and the newest that is read.
+pub(crate) const SCHEMA: u32 = 1;
 
 /// A run as it was asked for.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -31,8 +35,12 @@ pub(crate) struct Settings {
     pub(crate) max_wait: Option<f64>,
     /// Seconds.
     pub(crate) backoff: Vec<f64>,
-    /// The one task came as options of cr-spawn: these.
-    #[serde(default)]
+    /// The agent's options as the user gave them, if the run is one task that
+    /// came as a command line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) agent: Option<cr_agent::Settings>,
+    /// Read only: an older version recorded them as arguments of cr-spawn.
+    #[serde(default, skip_serializing)]
     pub(crate) words: Option<Vec<String>>,
 }
 
@@ -43,6 +51,7 @@ impl Default for Settings {
             retries: 2,
             max_wait: None,
             backoff: vec![1.0, 5.0, 30.0],
+            agent: None,
             words: None,
         }
     }
@@ -142,10 +151,27 @@ impl RunLayout {
         Ok(Self { dir })
     }
 
+    /// The record of the run.
     pub(crate) fn run(&self) -> anyhow::Result<Run> {
-        read_json(&self.dir.path().join("run.json"))?
+        let path = self.dir.path().join(file::RUN);
+        let run: Option<Run> = read_json(&path)?;
+        let mut run = run
             .with_context(|| format!("{}: it never began", self.dir.path().display()))
-            .context(Exit::NoInput)
+            .context(Exit::NoInput)?;
+        if run.schema > SCHEMA {
+            let shown = path.display();
+            let text = format!(
+                "{shown}: schema {} is newer than {SCHEMA}, which is known",
+                run.schema
+            );
+            return Err(anyhow!(text).context(Exit::Config));
+        }
+        if let (Some(arguments), [task]) = (run.settings.words.take(), run.tasks.as_slice()) {
+            let mut options = agent_options::of_arguments(&arguments)?;
+            options.rest = task.claude_args.iter().map(Into::into).collect();
+            run.settings.agent = Some(cr_agent::Settings::of_options(&options));
+        }
+        Ok(run)
     }
 
     /// The directory of attempt `number`; it is there afterwards.
@@ -203,4 +229,57 @@ fn runs(all: &Path) -> Vec<PathBuf> {
         .collect();
     found.sort();
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(run: &str) -> (tempfile::TempDir, RunLayout) {
+        let temporary = tempfile::TempDir::new().expect("a directory");
+        let dir = RunDir::at(&temporary.path().join("run")).expect("made");
+        dir.write(file::RUN, run.as_bytes()).expect("written");
+        (temporary, RunLayout { dir })
+    }
+
+    #[test]
+    fn options_that_an_older_version_recorded_as_arguments_are_read() {
+        let (_temporary, layout) = layout(
+            r#"{"schema":1,"id":"x","plan":"/r","settings":{"sprint":false,"retries":1,
+            "max_wait":null,"backoff":[1.0],"words":["--max-turns=5","--model=m",
+            "--output-file=/o"]},"tasks":[{"id":"run","prompt":"p","max_turns":5,
+            "claude_args":["--add-dir","/d"],"cwd":"/w"}]}"#,
+        );
+        let run = layout.run().expect("read");
+        let options = run
+            .settings
+            .agent
+            .as_ref()
+            .expect("a command line")
+            .options();
+        assert_eq!(
+            (options.max_turns, options.model.as_deref()),
+            (5, Some("m"))
+        );
+        assert_eq!(options.output_file, Some(PathBuf::from("/o")));
+        assert_eq!(options.rest, ["--add-dir", "/d"]);
+        // What is written now is read the same way.
+        layout
+            .dir
+            .write(file::RUN, &serde_json::to_vec(&run).expect("JSON"))
+            .expect("written");
+        let again = layout.run().expect("read");
+        assert_eq!(again.settings.agent, run.settings.agent);
+        assert_eq!(again.tasks, run.tasks);
+    }
+
+    #[test]
+    fn a_run_of_a_newer_version_is_refused() {
+        let (_temporary, layout) = layout(
+            r#"{"schema":2,"id":"x","plan":"/r","settings":{"sprint":false,"retries":1,
+            "max_wait":null,"backoff":[]},"tasks":[]}"#,
+        );
+        let err = layout.run().expect_err("refused");
+        assert!(matches!(err.downcast_ref(), Some(Exit::Config)), "{err:#}");
+    }
 }

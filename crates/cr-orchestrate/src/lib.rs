@@ -12,6 +12,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use cr_io::Exit;
 
+mod agent_options;
 mod args;
 mod attempt;
 mod engine;
@@ -76,7 +77,7 @@ fn orchestrate(args: &Args) -> anyhow::Result<Exit> {
     let (layout, run) = match (resumed, planned) {
         (Some(layout), planned) => {
             let run = layout.run()?;
-            if run.settings.words.is_some() {
+            if run.settings.agent.is_some() {
                 let text = format!("go on with it by claude-runner --resume-run {}", run.id);
                 return Err(anyhow!(text).context(Exit::Usage));
             }
@@ -174,13 +175,13 @@ fn settings(args: &Args, before: Settings) -> Settings {
             [] => before.backoff,
             given => given.iter().map(seconds).collect(),
         },
-        words: before.words,
+        ..before
     }
 }
 
 fn new_run(id: String, tasks: Vec<Task>, args: &Args) -> Run {
     Run {
-        schema: 1,
+        schema: layout::SCHEMA,
         id,
         plan: args.plan.clone().unwrap_or_default(),
         settings: settings(args, Settings::default()),

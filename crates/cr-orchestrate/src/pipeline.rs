@@ -1,6 +1,5 @@
 //! `{ cr-git start; cr-spawn …; } | cr-git end | cr-summarize`, in files.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Write, pipe};
 use std::process::{Child, Command, Stdio};
@@ -11,7 +10,6 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::attempt::Spec;
 use crate::stop::{Stop, Target};
-use crate::task::Task;
 use crate::tools::tool;
 
 /// Where the agent's words are.
@@ -59,7 +57,7 @@ fn agent(
     let line = before(spec, notes)?;
     dir.write(START, &line)?;
     to_end.write_all(&line)?;
-    let mut command = spawn(dir, spec);
+    let mut command = spawn(dir, spec)?;
     let mut child = start(command.stdin(Stdio::null()).stdout(to_end), notes)?;
     // The command holds on to our end of the pipe.
     drop(command);
@@ -109,81 +107,21 @@ fn start(command: &mut Command, notes: &File) -> anyhow::Result<Child> {
         .with_context(|| shown)
 }
 
-/// What the configuration says of agents beyond what is a task's to say.
-pub(crate) fn flags(task: &Task, configured: &BTreeMap<&'static str, String>) -> Vec<String> {
-    const KEYS: [&str; 11] = [
-        "fallback_model",
-        "allowed_tools",
-        "disallowed_tools",
-        "system_prompt_file",
-        "startup_timeout",
-        "idle_timeout",
-        "tool_timeout",
-        "turn_timeout",
-        "post_result_grace",
-        "grace",
-        "claude",
-    ];
-    let is_said = |key: &str| match key {
-        "allowed_tools" => !task.allowed_tools.is_empty(),
-        "system_prompt_file" => task.system_prompt.is_some(),
-        _ => false,
-    };
-    let keys = KEYS.into_iter().filter(|key| !is_said(key));
-    keys.filter_map(|key| Some((key, configured.get(key)?)))
-        .map(|(key, value)| format!("--{}={value}", key.replace('_', "-")))
-        .collect()
-}
-
-fn spawn(dir: &RunDir, spec: &Spec) -> Command {
-    let (task, limits) = (&spec.task, &spec.limits);
-    let mut options: Vec<(&str, String)> = vec![
-        ("run-dir", dir.path().display().to_string()),
-        ("prompt-file", dir.path().join(PROMPT).display().to_string()),
-        ("cwd", task.cwd.display().to_string()),
-        ("max-turns", limits.max_turns.unwrap_or(0).to_string()),
-        ("max-budget", limits.budget_usd.unwrap_or(0.0).to_string()),
-        ("timeout", limits.timeout.unwrap_or(0.0).to_string()),
-    ];
-    let clocks = limits.clocks.options();
-    options.extend(clocks.map(|(clock, seconds)| (clock, seconds.to_string())));
-    let optional = [
-        ("name", (!spec.is_command_line).then(|| task.id.clone())),
-        // The record is the stream that is passed on.
-        ("max-record", spec.is_command_line.then(|| "0".to_owned())),
-        ("resume", spec.resume.clone()),
-        ("model", task.model.clone()),
-        ("system-prompt", task.system_prompt.clone()),
-        ("json-schema", task.schema.clone()),
-        ("permission-mode", task.permission_mode.clone()),
-    ];
-    for (name, value) in optional {
-        options.extend(value.map(|value| (name, value)));
-    }
-    let tools = task.allowed_tools.iter();
-    options.extend(tools.map(|tools| ("allowed-tools", tools.clone())));
-    let is_given = |word: &&String| {
-        let name = word.trim_start_matches('-').split('=').next();
-        options.iter().any(|(given, _)| Some(*given) == name)
-    };
-    let flags = spec.flags.iter().filter(|word| !is_given(word));
+fn spawn(dir: &RunDir, spec: &Spec) -> anyhow::Result<Command> {
+    let mut options = spec.agent_options()?;
+    options.run_dir = Some(dir.path().to_owned());
+    options.prompt_file = Some(dir.path().join(PROMPT));
     let mut command = tool("cr-spawn");
-    // With `=`, so that a value that begins with a dash stays a value.
-    let given = options
+    let env = spec
+        .task
+        .env
         .iter()
-        .map(|(name, value)| format!("--{name}={value}"));
-    command.args(given).args(flags);
-    let is_said = std::env::var_os("CR_PERMISSION_MODE").is_some_and(|mode| !mode.is_empty());
-    if task.permission_mode.is_none() && !is_said && !spec.is_command_line {
-        // An agent that nobody watches cannot ask.
-        command.arg("--dangerously-skip-permissions");
-    }
-    if !task.claude_args.is_empty() {
-        command.arg("--").args(&task.claude_args);
-    }
-    let env = task.env.iter().filter_map(|entry| entry.split_once('='));
-    command.envs(env).env("CR_RUN_ID", &spec.run_id);
+        .filter_map(|entry| entry.split_once('='));
     command
+        .args(options.to_argv())
+        .envs(env)
+        .env("CR_RUN_ID", &spec.run_id);
+    Ok(command)
 }
 
 /// Makes up the summary of a run whose agent has ended, from what it left.

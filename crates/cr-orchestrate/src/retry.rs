@@ -7,8 +7,9 @@ use std::ffi::OsString;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use clap::Parser;
+use cr_agent::{AgentCommand, AgentOptions};
 use cr_io::Exit;
 use cr_io::OutputFileRecord;
 use cr_rundir::{Lock, RunDir};
@@ -19,15 +20,12 @@ use serde_json::json;
 use crate::args::RetryArgs;
 use crate::engine::{Engine, Parts};
 
-use crate::layout::{Run, RunLayout, Settings};
+use crate::layout::{self, Run, RunLayout, Settings};
 use crate::log::{Log, RunLine, TaskLine};
 use crate::relay::Relay;
 use crate::schedule::{RunOptions, TaskRecord};
 use crate::signals::Signals;
 use crate::task::Task;
-
-/// The option that names a file for the stream.
-const OUTPUT_FILE: &str = "--output-file=";
 
 /// What the task is called.
 const ID: &str = "run";
@@ -70,7 +68,7 @@ fn prepare(args: &RetryArgs) -> anyhow::Result<(Engine, Lock)> {
         dir: RunDir::at(&args.dir)?,
     };
     let lock = layout.dir.lock_patiently().context(Exit::Retry)?;
-    let mut run = if args.words.is_empty() {
+    let mut run = if args.options.is_empty() {
         layout.run()?
     } else {
         begin(args, &layout)?
@@ -110,45 +108,47 @@ fn prepare(args: &RetryArgs) -> anyhow::Result<(Engine, Lock)> {
 
 /// Puts on record what is asked for.
 fn begin(args: &RetryArgs, layout: &RunLayout) -> anyhow::Result<Run> {
-    let words = args.words.iter().cloned().map(OsString::into_string);
-    let words: Vec<String> = words.collect::<Result<_, _>>().map_err(|word| {
-        let text = format!("--retry: not UTF-8: {}", word.to_string_lossy());
-        anyhow!(text).context(Exit::Usage)
-    })?;
-    let name = std::iter::once("cr-spawn");
-    let spawn =
-        cr_agent::AgentOptions::try_parse_from(name.chain(words.iter().map(String::as_str)));
-    let spawn = spawn.unwrap_or_else(|err| err.exit());
-    let cwd = spawn.cwd.as_deref().unwrap_or(Path::new("."));
+    let name = std::iter::once(OsString::from("cr-spawn"));
+    let options = AgentOptions::try_parse_from(name.chain(args.options.iter().cloned()));
+    let mut options = options.unwrap_or_else(|err| err.exit());
+    options.make_absolute();
+    let cwd = options.cwd.as_deref().unwrap_or(Path::new("."));
     let cwd = std::fs::canonicalize(cwd)
         .with_context(|| cwd.display().to_string())
         .context(Exit::NoInput)?;
     let id = std::env::var("CR_RUN_ID").unwrap_or_default();
     let id = cr_rundir::RunId::parse(&id).unwrap_or_default();
-    let task = task(&spawn, cwd)?;
+    let task = task(&options, cwd)?;
     layout.dir.write("prompt", task.prompt.as_bytes())?;
     let started = json!({
         "type": "cr", "subtype": "start", "at": cr_rundir::now(), "run_id": id.as_str(),
-        "pid": std::process::id(), "name": spawn.name, "cwd": task.cwd, "model": spawn.model,
-        "resume": spawn.resume, "run_dir": layout.dir.path(),
+        "pid": std::process::id(), "name": options.name, "cwd": task.cwd,
+        "model": options.model, "resume": options.resume, "run_dir": layout.dir.path(),
     });
     let started = format!("{started}\n");
     layout.dir.write("started", started.as_bytes())?;
-    let flags = words.into_iter().take_while(|word| word != "--");
+    write_settings(&options, &task.cwd, layout)?;
     Ok(Run {
-        schema: 1,
+        schema: layout::SCHEMA,
         id: id.to_string(),
         plan: args.dir.clone(),
         settings: Settings {
-            words: Some(flags.map(|word| absolute(&word)).collect()),
+            agent: Some(cr_agent::Settings::of_options(&options)),
             ..Settings::default()
         },
         tasks: vec![task],
     })
 }
 
-/// The task of `spawn`; its prompt is standard input.
-fn task(spawn: &cr_agent::AgentOptions, cwd: PathBuf) -> anyhow::Result<Task> {
+/// Leaves `settings.json`, as cr-spawn does for a single agent.
+fn write_settings(options: &AgentOptions, cwd: &Path, layout: &RunLayout) -> anyhow::Result<()> {
+    let command = AgentCommand::new(options)?;
+    let program = Path::new(&command.name);
+    cr_agent::Settings::in_force(options, &command, cwd, program).write(&layout.dir)
+}
+
+/// The task of `options`; its prompt is standard input.
+fn task(options: &AgentOptions, cwd: PathBuf) -> anyhow::Result<Task> {
     let mut prompt = Vec::new();
     io::stdin()
         .read_to_end(&mut prompt)
@@ -156,45 +156,20 @@ fn task(spawn: &cr_agent::AgentOptions, cwd: PathBuf) -> anyhow::Result<Task> {
         .context(Exit::NoInput)?;
     // The agent reads what is not UTF-8 in the same way.
     let prompt = String::from_utf8_lossy(&prompt).into_owned();
-    let rest = spawn.rest.iter().map(|arg| arg.to_string_lossy());
     Ok(Task {
         id: ID.to_owned(),
         prompt,
-        max_turns: spawn.max_turns,
-        budget_usd: Some(spawn.max_budget).filter(|&usd| usd > 0.0),
-        timeout: spawn.clocks.timeout.as_secs_f64(),
-        claude_args: rest.map(std::borrow::Cow::into_owned).collect(),
+        max_turns: options.max_turns,
+        budget_usd: Some(options.max_budget).filter(|&usd| usd > 0.0),
+        timeout: options.clocks.timeout.as_secs_f64(),
         cwd,
         ..Task::default()
     })
 }
 
-/// The word with a file in it that is found from every directory.
-fn absolute(word: &str) -> String {
-    let file = |name: &str| {
-        let file = word.strip_prefix(name)?;
-        // A program without a slash is one of the PATH, whatever lies about here.
-        let is_named = name == "--claude=" && !file.contains('/');
-        Some(file).filter(|file| !is_named && Path::new(file).is_file())
-    };
-    let names = [
-        "--system-prompt-file=",
-        "--json-schema=",
-        "--claude=",
-        OUTPUT_FILE,
-    ];
-    for name in names {
-        if let Some(Ok(path)) = file(name).map(std::path::absolute) {
-            return format!("{name}{}", path.display());
-        }
-    }
-    word.to_owned()
-}
-
 /// The file that the stream of all attempts is kept in, too.
 fn output_file(run: &Run) -> Option<PathBuf> {
-    let mut words = run.settings.words.iter().flatten();
-    words.find_map(|word| word.strip_prefix(OUTPUT_FILE).map(PathBuf::from))
+    run.settings.agent.as_ref()?.options().output_file
 }
 
 /// `line`, which is the last, with what became of that file.
@@ -206,19 +181,6 @@ pub(crate) fn with_output_file(mut line: Vec<u8>, kept: Option<&OutputFileRecord
         line.extend(b"}\n");
     }
     line
-}
-
-/// The options of attempt `number`, of those that were given: which session it
-/// begins with may be another matter by then.
-pub(crate) fn words(words: &[String], number: u32, resume: bool, is_handoff: bool) -> Vec<String> {
-    let is_wanted = |word: &&String| match word.split('=').next().unwrap_or_default() {
-        "--session-id" => number == 1,
-        // That is for all attempts together.
-        "--output-file" => false,
-        "--resume" | "--continue" | "--fork-session" => !resume && !is_handoff,
-        _ => true,
-    };
-    words.iter().filter(is_wanted).cloned().collect()
 }
 
 impl Engine {

@@ -9,11 +9,11 @@ use super::Engine;
 use super::running::RunningAttempt;
 use crate::attempt::{Ended, Spec};
 use crate::log::TaskLine;
-use crate::pipeline::{self, PROMPT};
+use crate::pipeline::PROMPT;
 use crate::prompt::{self, NextAttempt};
 use crate::schedule::TaskRecord;
 use crate::task_state::{TaskState, limits};
-use crate::{report, retry};
+use crate::{agent_options, report};
 
 impl Engine {
     /// Starts a new attempt at task `at`.
@@ -45,17 +45,20 @@ impl Engine {
         let was_cut = last.is_some_and(|last| {
             matches!(last.end.outcome(), Outcome::Killed | Outcome::Incomplete)
         });
-        let command_line = &self.run.settings.words;
-        let flags = match command_line {
-            Some(words) => retry::words(words, number, resume, next.is_handoff),
-            None => pipeline::flags(task, &self.configured),
+        let given = self.run.settings.agent.as_ref();
+        let mut options = match given {
+            Some(given) => {
+                let is_continuing = resume || next.is_handoff;
+                agent_options::of_command_line(given.options(), number, is_continuing)
+            }
+            None => agent_options::of_task(task, &self.configured)?,
         };
         // The attempts of one command line bear the name of its run.
-        let run_id = match command_line {
+        let run_id = match given {
             Some(_) => self.run.id.clone(),
             None => RunId::new().to_string(),
         };
-        let spec = Spec {
+        let mut spec = Spec {
             run_id,
             number,
             task: task.clone(),
@@ -64,9 +67,10 @@ impl Engine {
             resumed: resume && was_cut,
             sprint: self.run.settings.sprint,
             scope_from: last.and_then(scope_from),
-            flags,
-            is_command_line: command_line.is_some(),
+            ..Spec::default()
         };
+        spec.change(&mut options);
+        spec.agent = Some(cr_agent::Settings::of_options(&options));
         let text = prompt::prompt(task, next, last, spec.sprint);
         let dir = self.layout.attempt(&task.id, number)?;
         dir.write(PROMPT, text.as_bytes())?;
