@@ -7,7 +7,8 @@ use std::time::Instant;
 
 use cr_event::{Block, Event, Kind, Raw, Text, TurnEnd};
 
-use crate::record::{Doing, millis};
+use crate::record::millis;
+use cr_stream::{AgentActivity, Doing};
 
 /// The most characters of a tool's target that are kept.
 const TARGET: usize = 200;
@@ -196,10 +197,10 @@ impl Activity {
     }
 
     /// What is being waited for.
-    pub(crate) fn doing(&self, now: Instant) -> Doing {
+    pub(crate) fn doing(&self, now: Instant) -> Doing<'static> {
         let since = |at: Instant| millis(now.saturating_duration_since(at));
-        let plain = |what, at| Doing {
-            what,
+        let plain = |what: AgentActivity, at| Doing {
+            what: what.into(),
             tool: None,
             tool_use_id: None,
             target: None,
@@ -207,18 +208,18 @@ impl Activity {
         };
         if let Some(call) = self.calls.iter().min_by_key(|call| call.reset) {
             return Doing {
-                what: "tool",
-                tool: Some(call.name.clone()),
-                tool_use_id: Some(call.id.clone()),
-                target: call.target.clone(),
+                what: AgentActivity::Tool.into(),
+                tool: Some(call.name.clone().into()),
+                tool_use_id: Some(call.id.clone().into()),
+                target: call.target.clone().map(Into::into),
                 since_ms: since(call.since),
             };
         }
         match self.result_at {
-            Some(at) if self.has_background() => plain("background", at),
-            Some(at) => plain("after_result", at),
-            None if self.has_spoken => plain("model", self.last_line),
-            None => plain("starting", self.started),
+            Some(at) if self.has_background() => plain(AgentActivity::Background, at),
+            Some(at) => plain(AgentActivity::AfterResult, at),
+            None if self.has_spoken => plain(AgentActivity::Model, self.last_line),
+            None => plain(AgentActivity::Starting, self.started),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Why a run ends, and what the shell is told.
 
 use cr_io::Exit;
+use cr_stream::{Clock, Reason};
 
 use crate::guardian_protocol::End;
 use crate::output::Fate;
@@ -9,7 +10,7 @@ use crate::output::Fate;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
     /// A clock.
-    Clock(&'static str),
+    Clock(Clock),
     /// A signal to us.
     Signal(i32),
     /// Whoever started us is gone.
@@ -26,16 +27,16 @@ pub(crate) enum Cause {
 
 impl Cause {
     /// Its name in `cr/exit`.
-    pub(crate) fn reason(cause: Option<&Self>, end: Option<End>) -> &'static str {
+    pub(crate) fn reason(cause: Option<&Self>, end: Option<End>) -> Reason {
         match cause {
-            Some(Self::Clock(name)) => name,
-            Some(Self::Signal(_) | Self::Orphaned) => "interrupted",
-            Some(Self::ReaderGone) => "stdout_closed",
-            Some(Self::OutputFailed(_)) => "internal",
-            Some(Self::GuardianDied(_)) => "guardian_died",
-            Some(Self::NotStarted(..)) => "spawn_failed",
-            None if end.is_some_and(|end| end.signal.is_some()) => "signal",
-            None => "exit",
+            Some(Self::Clock(clock)) => (*clock).into(),
+            Some(Self::Signal(_) | Self::Orphaned) => Reason::Interrupted,
+            Some(Self::ReaderGone) => Reason::StdoutClosed,
+            Some(Self::OutputFailed(_)) => Reason::Internal,
+            Some(Self::GuardianDied(_)) => Reason::GuardianDied,
+            Some(Self::NotStarted(..)) => Reason::SpawnFailed,
+            None if end.is_some_and(|end| end.signal.is_some()) => Reason::Signal,
+            None => Reason::Exit,
         }
     }
 

@@ -4,11 +4,12 @@ use std::time::{Duration, Instant};
 
 use crate::activity::Activity;
 use cr_agent::Clocks;
+use cr_stream::Clock;
 
 /// A clock that runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Running {
-    pub(crate) name: &'static str,
+    pub(crate) name: Clock,
     pub(crate) since: Instant,
     pub(crate) limit: Duration,
 }
@@ -26,9 +27,9 @@ pub(crate) fn next(clocks: &Clocks, activity: &Activity, started: Instant) -> Op
         |name, since, limit: Duration| (!limit.is_zero()).then_some(Running { name, since, limit });
     let turn = activity
         .turn_since
-        .and_then(|since| clock("turn", since, clocks.turn_timeout));
+        .and_then(|since| clock(Clock::Turn, since, clocks.turn_timeout));
     let all = [
-        clock("timeout", started, clocks.timeout),
+        clock(Clock::Timeout, started, clocks.timeout),
         turn,
         waiting(clocks, activity, started),
     ];
@@ -38,17 +39,17 @@ pub(crate) fn next(clocks: &Clocks, activity: &Activity, started: Instant) -> Op
 /// The clock of what is being waited for; there is one at a time.
 fn waiting(clocks: &Clocks, activity: &Activity, started: Instant) -> Option<Running> {
     let (name, since, limit) = if let Some(call) = activity.longest() {
-        ("tool", call.reset, clocks.tool_timeout)
+        (Clock::Tool, call.reset, clocks.tool_timeout)
     } else if let Some(at) = activity.result_at {
         if activity.has_background() {
-            ("post_result", activity.last_line, clocks.tool_timeout)
+            (Clock::PostResult, activity.last_line, clocks.tool_timeout)
         } else {
-            ("post_result", at, clocks.post_result_grace)
+            (Clock::PostResult, at, clocks.post_result_grace)
         }
     } else if activity.has_spoken {
-        ("idle", activity.last_line, clocks.idle_timeout)
+        (Clock::Idle, activity.last_line, clocks.idle_timeout)
     } else {
-        ("startup", started, clocks.startup_timeout)
+        (Clock::Startup, started, clocks.startup_timeout)
     };
     (!limit.is_zero()).then_some(Running { name, since, limit })
 }
@@ -59,6 +60,7 @@ mod tests {
 
     use super::*;
     use cr_agent::AgentOptions;
+    use cr_stream::Named;
 
     const CALL: &str = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"make"}}]}}"#;
     const ANSWER: &str = r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]}}"#;
@@ -99,7 +101,7 @@ mod tests {
             }
             let next = next(&clocks, &activity, started).expect("a clock runs");
             assert_eq!(
-                (next.name, next.limit.as_secs()),
+                (next.name.as_str(), next.limit.as_secs()),
                 (*name, *seconds),
                 "{lines:?}"
             );
@@ -125,7 +127,7 @@ mod tests {
                 activity.line(line.as_bytes(), now);
             }
             let next = next(&clocks, &activity, now).expect("a clock runs");
-            assert_eq!(next.name, *name, "{is_resumed} {lines:?}");
+            assert_eq!(next.name.as_str(), *name, "{is_resumed} {lines:?}");
         }
     }
 

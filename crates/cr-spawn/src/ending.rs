@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use cr_io::Exit;
+use cr_stream::OutputFileState;
 use rustix::event::{PollFd, PollFlags};
 
 use crate::cause::{self, Cause};
 use crate::output::Fate;
 use crate::prepare::note;
-use crate::record::{self, MOST, millis};
+use crate::record::{listed, millis};
 use crate::start::spawn_code;
 use crate::supervisor::Supervisor;
 
@@ -16,12 +17,12 @@ use crate::supervisor::Supervisor;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What `cr/exit` will say.
-pub(crate) fn facts(front: &Supervisor<'_>, run_id: &str) -> record::Exit {
+pub(crate) fn facts<'a>(front: &'a Supervisor<'_>) -> cr_stream::Exit<'a> {
     let (counts, cause) = (front.stdout.counts(), front.cause.as_ref());
     let started = !matches!(cause, Some(Cause::NotStarted(..)));
     let error = cause.and_then(Cause::error);
-    record::Exit {
-        reason: Cause::reason(cause, front.end),
+    cr_stream::Exit {
+        reason: Cause::reason(cause, front.end).into(),
         exit_code: front.end.and_then(|end| end.code),
         signal: front.end.and_then(|end| end.signal),
         killed: front.killed && started,
@@ -32,10 +33,10 @@ pub(crate) fn facts(front: &Supervisor<'_>, run_id: &str) -> record::Exit {
         },
         parent_died: cause == Some(&Cause::Orphaned),
         spawn_code: cause.and_then(spawn_code),
-        error: error.map(|text| front.redactor.redact(&text).into_owned()),
+        error: error.map(|text| front.redactor.redact(&text).into_owned().into()),
         result_seen: Some(front.activity.result_is_error.is_some()),
         result_is_error: front.activity.result_is_error,
-        duration_ms: millis(front.started.elapsed()),
+        duration_ms: Some(millis(front.started.elapsed())),
         stopped_ms: millis(front.stopped),
         lines: counts.lines,
         bytes: counts.bytes,
@@ -44,14 +45,16 @@ pub(crate) fn facts(front: &Supervisor<'_>, run_id: &str) -> record::Exit {
         oversize: counts.oversize,
         stderr: front.stderr.ends(),
         torn_tail: counts.torn,
-        leaked: front.swept.leaked.iter().take(MOST).cloned().collect(),
-        leaked_total: front.swept.leaked.len(),
-        unkillable: front.swept.unkillable.iter().take(MOST).cloned().collect(),
+        leaked: listed(&front.swept.leaked),
+        leaked_total: Some(front.swept.leaked.len() as u64),
+        unkillable: listed(&front.swept.unkillable),
         children_kept: front.args.keep_children && !front.swept.leaked.is_empty(),
-        recorded: front.out.is_recorded(),
-        output_file: front.out.copy(),
+        recorded: Some(front.out.is_recorded()),
+        output_file: front.out.copy().map(|file| OutputFileState {
+            path: file.path.into(),
+            error: file.error.map(Into::into),
+        }),
         record_cut: front.out.is_cut(),
-        run_id: run_id.to_owned(),
     }
 }
 
@@ -59,10 +62,9 @@ pub(crate) fn facts(front: &Supervisor<'_>, run_id: &str) -> record::Exit {
 ///
 /// In this order: a reader may keep us waiting for ever, and the record must
 /// not wait with us. Whoever sees the end of the file knows that nobody is left.
-pub(crate) fn finish(mut front: Supervisor<'_>, exit: &record::Exit) -> Exit {
-    let line = record::line(exit);
+pub(crate) fn finish(mut front: Supervisor<'_>, line: &[u8]) -> Exit {
     if let Some(dir) = front.run_dir
-        && let Err(err) = dir.write_once("exit.json", &line)
+        && let Err(err) = dir.write_once("exit.json", line)
     {
         note(&format!("not recorded: {}", cr_io::message(&err)));
     }

@@ -24,7 +24,7 @@ use signal_hook::consts::{
 };
 
 use crate::guardian_protocol::{End, GuardianSocket, Order, Received, Report, Spec};
-use crate::record::{self, Exit};
+use crate::record;
 
 /// The first argument of a guardian; no option of the tool begins like it.
 pub(crate) const MARK: &str = "--guardian:";
@@ -326,15 +326,18 @@ impl Guardian {
         if !run_dir.has("started") {
             return Ok(());
         }
-        let exit = Exit::of_a_dead_front(&spec.run_id, self.end, self.started.elapsed(), &swept);
+        let exit = record::exit_of_dead_supervisor(self.end, self.started.elapsed(), &swept);
         run_dir
-            .write_once("exit.json", &record::line(&exit))
+            .write_once(
+                "exit.json",
+                &cr_stream::compose_line(Some(&spec.run_id), &exit),
+            )
             .map_err(io::Error::other)?;
         Ok(())
     }
 
     fn tell_swept(&self, leaked: &[Process], unkillable: &[Process]) {
-        let most = |list: &[Process]| list.iter().take(record::MOST).cloned().collect();
+        let most = |list: &[Process]| list.iter().take(record::MOST_PROCESSES).cloned().collect();
         self.tell(&Report::Swept {
             leaked: most(leaked),
             unkillable: most(unkillable),

@@ -7,9 +7,10 @@ use anyhow::{Context, anyhow};
 use cr_io::{Exit, message};
 use cr_rundir::{RunDir, RunId, StateDir, Unsafe};
 
-use crate::record::{Limits, millis};
+use crate::record::millis;
 use crate::supervisor::DRAIN;
 use cr_agent::AgentOptions;
+use cr_stream::Limits;
 
 /// What a prompt is when a session is resumed without one.
 const GO_ON: &str = "Continue from where you left off";
@@ -98,11 +99,11 @@ pub(crate) fn limits(args: &AgentOptions) -> Limits {
         tool_timeout_ms: clock(clocks.tool_timeout),
         turn_timeout_ms: clock(clocks.turn_timeout),
         post_result_grace_ms: clock(clocks.post_result_grace),
-        grace_ms: millis(clocks.grace),
-        drain_ms: millis(DRAIN),
+        grace_ms: Some(millis(clocks.grace)),
+        drain_ms: Some(millis(DRAIN)),
         max_turns: (args.max_turns > 0).then_some(args.max_turns),
         max_budget_usd: (args.max_budget > 0.0).then_some(args.max_budget),
-        max_line: args.max_line,
+        max_line: Some(args.max_line as u64),
         max_record: (args.max_record > 0).then_some(args.max_record),
     }
 }

@@ -4,9 +4,8 @@
 use std::fs::File;
 use std::io::{self, Write};
 
+use cr_stream::{Cut, compose_line};
 use memchr::{memchr, memchr_iter};
-
-use crate::record::{Cut, compose};
 
 /// What is kept of the end, in bytes.
 const TAIL: usize = 4 << 20;
@@ -72,8 +71,7 @@ impl<W: Write> Recording<W> {
         // From here on nothing is written at once any more.
         self.limit = self.limit.min(self.written);
         if self.left_out.bytes > 0 {
-            let mut line = compose("cut", &self.run_id, &self.left_out);
-            line.push(b'\n');
+            let line = compose_line(Some(&self.run_id), &self.left_out);
             self.file.write_all(&line)?;
             self.left_out = Cut::default();
         }

@@ -16,7 +16,7 @@ use crate::guardian_protocol::{Order, Spec};
 use crate::input_queue::InputQueue;
 use crate::output::{Fate, Output};
 use crate::prepare::{limits, no_isolation, note, place, prompt, refused, run_id};
-use crate::record::{self, Claude, Start, compose};
+use crate::record;
 use crate::recording::Recording;
 use crate::signals::Signals;
 use crate::starter::Starter;
@@ -27,6 +27,7 @@ use cr_agent::AgentCommand;
 use cr_agent::AgentOptions;
 use cr_agent::{Missing, Version};
 use cr_io::OutputFile;
+use cr_stream::{AgentProgram, Start, compose, compose_line};
 
 /// A run that has a name and a place, and no agent yet.
 struct Run<'a> {
@@ -120,16 +121,14 @@ impl Run<'_> {
     fn fail(&self, path: &Path, cause: &Cause) -> anyhow::Result<Exit> {
         let text = cause.error().unwrap_or_default();
         let text = self.redactor.redact(&text).into_owned();
-        let exit = record::Exit {
-            reason: Cause::reason(Some(cause), None),
-            error: Some(text.clone()),
+        let exit = cr_stream::Exit {
+            error: Some(text.as_str().into()),
             spawn_code: spawn_code(cause),
             result_seen: Some(false),
-            recorded: self.dir.is_some(),
-            run_id: self.id.to_string(),
-            ..record::Exit::default()
+            recorded: Some(self.dir.is_some()),
+            ..cr_stream::Exit::new(Cause::reason(Some(cause), None))
         };
-        let last = record::line(&exit);
+        let last = compose_line(Some(self.id.as_str()), &exit);
         let mut lines = self.start_line(path, &Version::default(), None, None);
         lines.push(b'\n');
         lines.extend(&last);
@@ -231,8 +230,9 @@ impl Run<'_> {
         front.out.line(&line);
         front.run();
         front.out.settle();
-        let exit = crate::ending::facts(&front, self.id.as_str());
-        crate::ending::finish(front, &exit)
+        let exit = crate::ending::facts(&front);
+        let line = compose_line(Some(self.id.as_str()), &exit);
+        crate::ending::finish(front, &line)
     }
 
     /// What is written before the agent runs.
@@ -271,30 +271,32 @@ impl Run<'_> {
         agent: Option<i32>,
     ) -> Vec<u8> {
         let parent = env::var("CR_PARENT_RUN_ID").ok();
+        let argv = record::shown(&self.plan.argv, &self.redactor);
+        let run_dir = self.dir.as_ref();
         let start = Start {
-            schema: Start::SCHEMA,
-            pid: std::process::id(),
+            pid: Some(std::process::id()),
             guardian_pid: guardian,
             agent_pid: agent,
-            parent_run_id: parent.as_deref(),
-            name: self.args.name.as_deref(),
-            argv: record::shown(&self.plan.argv, &self.redactor),
-            claude: Claude {
-                path,
-                version: version.number.as_deref(),
+            parent_run_id: parent.map(Into::into),
+            name: self.args.name.as_deref().map(Into::into),
+            argv: argv.into_iter().map(Into::into).collect(),
+            claude: AgentProgram {
+                path: path.to_string_lossy(),
+                version: version.number.as_deref().map(Into::into),
             },
-            cwd: &self.cwd,
-            run_dir: self.dir.as_ref().map(RunDir::path),
-            model: self.plan.model.as_deref(),
-            resume: self.args.resume.as_deref(),
-            prompt_bytes: self.prompt_bytes,
-            permission_mode: self.plan.permission_mode.as_deref(),
+            cwd: Some(self.cwd.to_string_lossy()),
+            run_dir: run_dir.map(|dir| dir.path().to_string_lossy()),
+            model: self.plan.model.as_deref().map(Into::into),
+            resume: self.args.resume.as_deref().map(Into::into),
+            prompt_bytes: self.prompt_bytes as u64,
+            permission_mode: self.plan.permission_mode.as_deref().map(Into::into),
             background: self.args.background,
             keep_children: self.args.keep_children,
             isolate: self.args.isolate,
             limits: limits(self.args),
+            ..Start::new()
         };
-        compose("start", self.id.as_str(), &start)
+        compose(Some(self.id.as_str()), &start)
     }
 }
 

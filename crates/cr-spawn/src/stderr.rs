@@ -7,9 +7,9 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use cr_io::{Line, Lines};
+use cr_stream::{AgentStderr, compose};
 
 use crate::read_budget::{BudgetedRead, BudgetedReader, Flow};
-use crate::record::{self, Words, compose};
 use crate::stdout::{Maker, Sink};
 
 /// What is kept of the beginning and of the end.
@@ -58,12 +58,12 @@ impl Stderr {
             self.in_key = text.contains("PRIVATE KEY-----") && !text.contains("-----END ");
             maker.redactor.redact(&text)
         };
-        let words = Words {
-            text: &masked,
+        let line = cr_stream::Stderr {
+            text: masked,
             partial,
         };
-        sink.replace(&compose("stderr", maker.run_id, &words));
-        self.keep(&masked);
+        sink.replace(&compose(Some(maker.run_id), &line));
+        self.keep(&line.text);
     }
 
     fn keep(&mut self, text: &str) {
@@ -84,10 +84,10 @@ impl Stderr {
     }
 
     /// Both ends, for the last line.
-    pub(crate) fn ends(&self) -> record::Stderr {
-        record::Stderr {
+    pub(crate) fn ends(&self) -> AgentStderr<'_> {
+        AgentStderr {
             bytes: self.bytes,
-            head: self.head.clone(),
+            head: self.head.as_str().into(),
             tail: self.tail.iter().flat_map(|line| [line, "\n"]).collect(),
         }
     }

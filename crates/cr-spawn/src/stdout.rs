@@ -7,10 +7,10 @@ use std::path::PathBuf;
 
 use cr_io::{Line, Lines, Redactor, is_object};
 use cr_rundir::RunDir;
+use cr_stream::{Forged, Noise, Oversize, compose};
 use sha2::{Digest, Sha256};
 
 use crate::read_budget::{BudgetedRead, BudgetedReader, Flow};
-use crate::record::{Forged, Oversize, Words, compose};
 
 /// What of a long line is shown.
 const HEAD: usize = 1000;
@@ -155,19 +155,18 @@ impl Counts {
         if !is_object(line) {
             self.noise += 1;
             let text = String::from_utf8_lossy(line);
-            let words = Words {
-                text: &maker.redactor.redact(&text),
-                partial: false,
+            let noise = Noise {
+                text: maker.redactor.redact(&text),
             };
-            return sink.replace(&compose("noise", maker.run_id, &words));
+            return sink.replace(&compose(Some(maker.run_id), &noise));
         }
         if cr_event::claims_to_be_ours(line) {
             self.forged += 1;
             let text = String::from_utf8_lossy(line);
             let forged = Forged {
-                line: &maker.redactor.redact(&text),
+                line: maker.redactor.redact(&text),
             };
-            return sink.replace(&compose("forged", maker.run_id, &forged));
+            return sink.replace(&compose(Some(maker.run_id), &forged));
         }
         sink.pass(line);
     }
@@ -236,10 +235,10 @@ impl Spool {
         let sha256 = std::mem::replace(&mut self.sha256, Sha256::new());
         let oversize = Oversize {
             bytes: self.bytes,
-            sha256: hex(&sha256.finalize()),
-            head: &maker.redactor.redact(&head),
-            file: self.file.as_ref().map(|(_, path)| &**path),
+            sha256: hex(&sha256.finalize()).into(),
+            head: maker.redactor.redact(&head),
+            file: self.file.as_ref().map(|(_, path)| path.to_string_lossy()),
         };
-        compose("oversize", maker.run_id, &oversize)
+        compose(Some(maker.run_id), &oversize)
     }
 }

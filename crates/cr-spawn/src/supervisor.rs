@@ -27,12 +27,13 @@ use crate::input_queue::InputQueue;
 use crate::output::{Fate, Output};
 use crate::poll_set::is_pipe;
 use crate::read_budget::BudgetedRead;
-use crate::record::{Doing, Limit, Still, compose, millis};
+use crate::record::millis;
 use crate::signals::Signals;
 use crate::starter::Starter;
 use crate::stderr::Stderr;
 use crate::stdout::{Maker, Stdout};
 use cr_agent::AgentOptions;
+use cr_stream::{Doing, Limit, State, StateName, compose};
 
 /// From the agent's end to the end of its pipes.
 pub(crate) const DRAIN: Duration = Duration::from_secs(1);
@@ -322,10 +323,10 @@ impl<'a> Supervisor<'a> {
     }
 
     /// What the agent is about, fit to be shown.
-    fn doing(&self, now: Instant) -> Doing {
+    fn doing(&self, now: Instant) -> Doing<'static> {
         let mut doing = self.activity.doing(now);
         let target = doing.target.as_deref();
-        doing.target = target.map(|text| self.redactor.redact(text).into_owned());
+        doing.target = target.map(|text| self.redactor.redact(text).into_owned().into());
         doing
     }
 
@@ -339,13 +340,13 @@ impl<'a> Supervisor<'a> {
         }
         let doing = self.doing(now);
         let limit = Limit {
-            clock: clock.name,
-            limit_ms: millis(clock.limit),
-            elapsed_ms: millis(now.saturating_duration_since(clock.since)),
-            doing: &doing,
-            action: "terminate",
+            clock: clock.name.into(),
+            limit_ms: Some(millis(clock.limit)),
+            elapsed_ms: Some(millis(now.saturating_duration_since(clock.since))),
+            doing: Some(doing),
+            action: "terminate".into(),
         };
-        self.out.line(&compose("limit", self.run_id, &limit));
+        self.out.line(&compose(Some(self.run_id), &limit));
         self.stop(Cause::Clock(clock.name));
     }
 
@@ -356,13 +357,16 @@ impl<'a> Supervisor<'a> {
             return;
         }
         let doing = self.doing(now);
-        let still = Still {
-            state: "running",
+        let state = State {
+            state: StateName::Running.into(),
             turn: self.activity.turns,
-            silent_ms: millis(now.saturating_duration_since(self.activity.last_line)),
-            doing: &doing,
+            silent_ms: Some(millis(
+                now.saturating_duration_since(self.activity.last_line),
+            )),
+            doing: Some(doing),
+            ..State::default()
         };
-        self.out.line(&compose("state", self.run_id, &still));
+        self.out.line(&compose(Some(self.run_id), &state));
         self.beat = (self.beat * 2).min(RAREST_BEAT);
     }
 }

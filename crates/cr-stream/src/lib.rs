@@ -31,7 +31,7 @@ pub use exit::{AgentStderr, Exit, ExitWithoutAgent, LeftoverProcess, OutputFileS
 pub use field::Json;
 pub use git::{ChangedFile, DirtyFile, GitEnd, GitStart, IndexLock, OtherRef};
 pub use input::{Input, InputState};
-pub use limit::{Activity, Clock, Doing, Limit};
+pub use limit::{AgentActivity, Clock, Doing, Limit};
 pub use open_enum::{Named, OpenEnum};
 pub use output::{Cut, Forged, Noise, Oversize, Stderr};
 pub use own_line::{Finder, OwnLine, Subtype};

@@ -26,7 +26,7 @@ named! {
 
 named! {
     /// What the agent is doing.
-    pub enum Activity {
+    pub enum AgentActivity {
         /// It has not written a line yet.
         Starting = "starting",
         /// It waits for the model.
@@ -66,7 +66,7 @@ object! {
     /// What the agent was doing.
     pub struct Doing<'a> {
         /// In one word.
-        what: OpenEnum<'a, Activity>,
+        what: OpenEnum<'a, AgentActivity>,
         /// The tool that it called.
         #[serde(skip_serializing_if = "Option::is_none")]
         tool: Option<Cow<'a, str>>,

@@ -112,7 +112,7 @@ impl<'a, T: Named> Field<'a> for OpenEnum<'a, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Activity, AskKind, AskState, Clock, InputState, Reason, StateName, Subtype};
+    use crate::{AgentActivity, AskKind, AskState, Clock, InputState, Reason, StateName, Subtype};
 
     #[test]
     fn a_name_that_is_not_known_stays_as_it_is() {
@@ -130,7 +130,7 @@ mod tests {
                 assert_eq!(T::from_name(value.as_str()), Some(*value));
             }
         }
-        check::<Activity>();
+        check::<AgentActivity>();
         check::<AskKind>();
         check::<AskState>();
         check::<Clock>();
