@@ -18,11 +18,10 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use cr_io::Exit;
-use cr_signal::Signals;
+use cr_signal::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, Signals};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::OFlags;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 /// Takes the lock in `dir`, waiting as long as `wait` says. `None`: a process
 /// that we run under has it, and waits for us.
@@ -129,7 +128,7 @@ pub(crate) fn run(command: &[OsString]) -> anyhow::Result<Exit> {
         }
         let ended = !fds[0].revents().is_empty();
         for came in signals.pending() {
-            // The terminal has sent its own to the command as well.
+            // The terminal sends it to the command as well.
             if !came.is_from_terminal()
                 && let Some(signal) = Signal::from_named_raw(came.number)
             {

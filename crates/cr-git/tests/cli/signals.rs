@@ -11,6 +11,7 @@ fn f5_the_second_interrupt_ends_it_with_130() {
     let mut child = world
         .tool("cr-git")
         .arg("end")
+        .current_dir(world.dir())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
