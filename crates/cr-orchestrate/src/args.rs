@@ -212,6 +212,10 @@ pub(crate) struct RetryArgs {
     #[arg(long)]
     pub(crate) watch_pid: Option<i32>,
 
+    /// The control channel of the process that started the pipeline
+    #[arg(long)]
+    pub(crate) control_fd: Option<i32>,
+
     /// The options of cr-spawn; without any, the run is resumed
     #[arg(last = true)]
     pub(crate) options: Vec<OsString>,

@@ -58,7 +58,10 @@ fn refuse(err: &anyhow::Error) {
 
 fn prepare(args: &RetryArgs) -> anyhow::Result<(Engine, Lock)> {
     let signals = {
-        let mut signals = Signals::install()?;
+        let mut signals = match args.control_fd {
+            Some(number) => Signals::with_control(number)?,
+            None => Signals::install()?,
+        };
         args.watch_pid
             .into_iter()
             .for_each(|pid| signals.starter(pid));
