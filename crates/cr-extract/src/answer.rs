@@ -1,23 +1,26 @@
-//! What a run answered, or why it did not.
+//! The answer of a run, or why there is none.
 
 use std::fmt;
 
-use cr_event::{Raw, Text};
+use cr_event::Raw;
+use cr_io::Exit;
+use cr_summary::{NewerSchema, SCHEMA, Summary};
+use serde_json::value::RawValue;
 
 /// The answer, as far as there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     /// JSON that was given as such.
     pub(crate) structured: Option<String>,
-    /// Words, maybe with JSON in them.
+    /// Text, maybe with JSON in it.
     pub(crate) text: Option<String>,
-    /// Where the answer stood.
+    /// Where the answer was found.
     pub(crate) origin: Origin,
-    /// What keeps the text from being the answer.
-    pub(crate) lack: Option<Lack>,
+    /// Why there is no answer.
+    pub(crate) missing: Option<Missing>,
 }
 
-/// Where an answer stood.
+/// Where an answer was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     Result,
@@ -39,23 +42,37 @@ impl fmt::Display for Origin {
 
 /// Why there is no answer, or none that can be relied on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Lack {
-    /// The run failed, with these words.
+pub(crate) enum Missing {
+    /// The run failed with this error.
     Failed(String),
     /// The summary holds only the beginning.
-    Cut,
-    /// The text is longer than may be held.
+    Truncated,
+    /// The text is longer than the limit.
     TooLong,
+    /// A newer version wrote the summary.
+    Newer(NewerSchema),
 }
 
-impl fmt::Display for Lack {
+impl Missing {
+    /// The exit code.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Failed(_) => Exit::No,
+            Self::Truncated | Self::TooLong => Exit::Data,
+            Self::Newer(_) => Exit::Config,
+        }
+    }
+}
+
+impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Failed(words) => {
-                let words = cr_io::sanitized(cr_io::first_chars(words, 300).0);
-                write!(f, "the run failed: {words}")
+            Self::Failed(error) => {
+                let error = cr_io::sanitized(cr_io::first_chars(error, 300).0);
+                write!(f, "the run failed: {error}")
             }
-            Self::Cut => f.write_str("the answer is cut short here; use cr-summarize --full"),
+            Self::Truncated => f.write_str("the answer is cut short here; use cr-summarize --full"),
+            Self::Newer(schema) => write!(f, "the summary: {schema}"),
             Self::TooLong => f.write_str("the text is too long; --max-line raises the limit"),
         }
     }
@@ -63,85 +80,84 @@ impl fmt::Display for Lack {
 
 impl Answer {
     /// No answer.
-    pub(crate) fn none(lack: Option<Lack>) -> Self {
+    pub(crate) fn none(missing: Option<Missing>) -> Self {
         Self {
             structured: None,
             text: None,
             origin: Origin::Text,
-            lack,
+            missing,
         }
     }
 
-    /// Words alone.
-    pub(crate) fn words(text: String, origin: Origin) -> Self {
+    /// A text.
+    pub(crate) fn text(text: String, origin: Origin) -> Self {
         Self {
             structured: None,
             text: Some(text).filter(|text| !text.trim().is_empty()),
             origin,
-            lack: None,
+            missing: None,
         }
     }
 
-    /// What a summary says.
-    pub(crate) fn of_summary(summary: Raw<'_>) -> Self {
-        let cut = summary.get("truncated").map(Raw::items).unwrap_or_default();
-        let is_cut = |name: &str| {
-            let mut names = cut.iter().filter_map(|item| item.text());
-            names.any(|cut| cut.is(name))
-        };
-        let structured = summary.get("structured_output").and_then(given);
-        let text = summary.string("result").map(String::from);
+    /// The answer in a summary.
+    pub(crate) fn of_summary(summary: &Summary) -> Self {
+        if summary.schema > SCHEMA {
+            return Self::none(Some(Missing::Newer(NewerSchema(summary.schema))));
+        }
+        let is_truncated = |name: &str| summary.truncated.iter().any(|field| field == name);
         let mut answer = Self {
-            structured,
-            ..Self::words(text.unwrap_or_default(), Origin::Summary)
+            structured: summary.structured_output.as_deref().and_then(strict),
+            ..Self::text(summary.result.clone().unwrap_or_default(), Origin::Summary)
         };
         if answer.structured.is_some() {
             return answer;
         }
-        let errors = summary.get("errors").map(Raw::items).unwrap_or_default();
-        let mut errors = errors.into_iter().filter_map(Raw::text).map(Text::decode);
-        let is_ok = summary.get("ok").and_then(Raw::bool) != Some(false);
-        let first = errors.next().map(String::from);
-        if is_cut("structured_output") || (is_cut("result") && first != answer.text) {
-            answer.structured = summary.get("json").and_then(given);
+        let error = summary.errors.first().cloned();
+        if is_truncated("structured_output") || (is_truncated("result") && error != answer.text) {
+            answer.structured = summary.json.as_deref().and_then(strict);
             answer.text = None;
-            answer.lack = Some(Lack::Cut);
-        } else if !is_ok
-            && let Some(error) = first
+            answer.missing = Some(Missing::Truncated);
+        } else if summary.ok == Some(false)
+            && let Some(error) = error
             && answer.text.as_ref().is_none_or(|text| *text == error)
         {
             answer.text = None;
-            answer.lack = Some(Lack::Failed(error));
+            answer.missing = Some(Missing::Failed(error));
         }
         answer
     }
 }
 
-/// What a summary says of its run.
+/// How a run ended, as its summary says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Verdict {
     /// The exit code.
     pub(crate) code: u8,
     /// What went wrong and what to do.
-    pub(crate) words: String,
+    pub(crate) message: String,
 }
 
 impl Verdict {
-    /// What `summary` says; `None` if it has no code.
-    pub(crate) fn of(summary: Raw<'_>) -> Option<Self> {
-        let code = summary.get("code").and_then(Raw::u64)?;
-        let said = ["outcome", "why", "next"].map(|key| summary.string(key).unwrap_or_default());
-        let [outcome, why, next] = said.map(|words| cr_io::sanitized(&words));
+    /// The verdict in `summary`; `None` if it has no code.
+    pub(crate) fn of(summary: &Summary) -> Option<Self> {
+        let outcome = summary.outcome.as_deref().unwrap_or_default();
+        let texts = [outcome, &summary.why, &summary.next].map(cr_io::sanitized);
+        let [outcome, why, next] = texts;
         Some(Self {
-            code: u8::try_from(code).ok()?,
-            words: format!("no answer: {outcome}: {why} {next}")
+            code: summary.code?,
+            message: format!("no answer: {outcome}: {why} {next}")
                 .trim_end()
                 .to_owned(),
         })
     }
 }
 
-/// `raw` if it is a value that says something, and strict JSON.
+/// `json`, if a strict reader takes it.
+fn strict(json: &RawValue) -> Option<String> {
+    cr_json::is_value(json.get()).then(|| json.get().to_owned())
+}
+
+/// `raw`, if it is not null and a strict reader takes it.
 pub(crate) fn given(raw: Raw<'_>) -> Option<String> {
     let text = std::str::from_utf8(raw.bytes()).ok()?;
     (!raw.is_null() && cr_json::is_value(text)).then(|| text.to_owned())

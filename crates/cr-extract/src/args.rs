@@ -13,9 +13,9 @@ use std::path::PathBuf;
 /// JSON is looked for by these rules, and the first that finds any decides: the
 /// structured output; the whole text; fences tagged json; fences without a tag;
 /// the text outside fences; and, where there is no object or array at all, other
-/// values in fences tagged json. What stands in a fence of another language is
-/// never taken. In running text, `{}`, `[]` and `[1]` count only at the start of a
-/// line or after a colon, and no part of something broken is taken. JSON means
+/// values in fences tagged json. JSON in a fence of another language is never
+/// taken. In running text, `{}`, `[]` and `[1]` count only at the start of a
+/// line or after a colon, and no part of a broken value is taken. JSON means
 /// strict JSON, and it is printed as it was written.
 ///
 /// A file is read from its end, and no further than needed.
@@ -28,7 +28,7 @@ pub struct Args {
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
-    /// What the input is
+    /// The form of the input
     #[arg(long, value_enum, default_value_t)]
     pub from: Form,
 
@@ -36,13 +36,13 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["first", "last", "all", "schema", "strict", "compact"])]
     pub text: bool,
 
-    /// As --text, for an input that ends with its summary: the answer only if
-    /// the run went well, else why it did not, on standard error. The exit
-    /// status is the verdict
+    /// Like --text, for an input that ends with its summary: print the answer
+    /// if the run went well, else the reason on standard error. The exit status
+    /// is the verdict
     #[arg(long, conflicts_with_all = ["from", "first", "last", "all", "schema", "strict", "compact"])]
     pub verdict: bool,
 
-    /// Print the first JSON that is found, as is done by default
+    /// Print the first JSON that is found; this is the default
     #[arg(long, conflicts_with_all = ["last", "all"])]
     pub first: bool,
 
@@ -50,17 +50,17 @@ pub struct Args {
     #[arg(long, conflicts_with = "all")]
     pub last: bool,
 
-    /// Print all that the deciding rule finds, one a line
+    /// Print all JSON that the deciding rule finds, one value a line
     #[arg(long)]
     pub all: bool,
 
-    /// Take only what satisfies the JSON Schema in this file; the first rule
-    /// that finds such JSON decides
+    /// Take only JSON that satisfies the JSON Schema in this file; the first
+    /// rule that finds such JSON decides
     #[arg(long, value_name = "FILE")]
     pub schema: Option<PathBuf>,
 
-    /// Only say what is wrong with the schema, and read nothing else. Kinds of
-    /// patterns and references that are not known here are let pass
+    /// Only check the schema, and read nothing else. Unknown kinds of patterns
+    /// and references are accepted
     #[arg(long, requires = "schema", conflicts_with_all = ["files", "last", "all", "strict"])]
     pub check: bool,
 
@@ -76,7 +76,7 @@ pub struct Args {
     #[arg(short, long)]
     pub verbose: bool,
 
-    /// Pass over lines, and refuse texts, longer than this many bytes
+    /// Skip lines, and refuse texts, longer than this many bytes
     #[arg(long, value_name = "BYTES", default_value_t = cr_io::MAX_LINE, value_parser = cr_io::parse_max_line)]
     pub max_line: usize,
 }
@@ -84,14 +84,14 @@ pub struct Args {
 /// What an input is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Form {
-    /// Whichever the last line that tells says
+    /// Decided by the last line that is an event, a summary or a delimiter
     #[default]
     Auto,
-    /// A stream, a session's log, or what `--output-format json` wrote
+    /// A stream, a session's log, or the output of `--output-format json`
     Stream,
-    /// What cr-summarize wrote
+    /// A summary of cr-summarize
     Summary,
-    /// What follows the last line `---CLAUDE-RUNNER-RESULT---`
+    /// The text after the last line `---CLAUDE-RUNNER-RESULT---`
     Report,
     /// The answer itself
     Text,
@@ -113,8 +113,8 @@ Exit status:
   2    the command line is wrong
   65   the answer is not whole in this summary, or the text is too long
   66   an input cannot be opened
-  74   reading or writing failed midway
-  78   the schema is wrong
+  74   reading or writing failed
+  78   the schema is wrong, or a newer version wrote the summary
   130  interrupted twice
 With several inputs: 1 if one of them has no answer. With --verdict: the code in
 the summary, or 65 if the input does not end with one.";

@@ -18,7 +18,7 @@ const HELD: usize = 256 << 10;
 pub(crate) enum Found<'a> {
     /// A line without its newline, and where it starts.
     Line(u64, &'a [u8]),
-    /// Where a long line stands.
+    /// Where a long line is.
     Long(Range<u64>),
 }
 
@@ -27,7 +27,7 @@ pub(crate) enum Found<'a> {
 pub(crate) struct Backwards<'f> {
     file: &'f File,
     start: u64,
-    /// What is not yet given away is `buf[..end]`, which stands at `low`, and
+    /// Not returned yet are `buf[..end]`, which is at `low` in the file, and
     /// everything before it.
     buf: Vec<u8>,
     low: u64,
@@ -36,7 +36,7 @@ pub(crate) struct Backwards<'f> {
 }
 
 impl<'f> Backwards<'f> {
-    /// Reads what stands at `range`.
+    /// Reads the bytes at `range`.
     pub(crate) fn new(file: &'f File, range: Range<u64>) -> Self {
         Self {
             file,
@@ -48,8 +48,8 @@ impl<'f> Backwards<'f> {
         }
     }
 
-    /// The line before the one last returned. Behind a last newline there is
-    /// one more, which is empty.
+    /// The line before the one last returned. After a last newline there is one
+    /// more line, which is empty.
     pub(crate) fn next(&mut self) -> io::Result<Option<Found<'_>>> {
         if self.is_done {
             return Ok(None);
@@ -79,7 +79,7 @@ impl<'f> Backwards<'f> {
         Found::Line(self.low + from as u64, &self.buf[line])
     }
 
-    /// Finds where the line at hand starts and holds nothing of it.
+    /// Finds the start of the current line without holding it.
     fn long(&mut self) -> io::Result<Found<'_>> {
         let end = self.low + self.end as u64;
         loop {
@@ -96,7 +96,7 @@ impl<'f> Backwards<'f> {
         }
     }
 
-    /// Reads the bytes before those at hand.
+    /// Reads the bytes before those in the buffer.
     fn refill(&mut self) -> io::Result<()> {
         let left = usize::try_from(self.low - self.start).unwrap_or(CHUNK);
         let length = left.min(CHUNK);

@@ -5,21 +5,21 @@ use std::io::{self, Read, Seek};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
-use cr_event::{Documents, Raw};
+use cr_event::Documents;
 use cr_io::{Line, Lines};
 
 use crate::Form;
-use crate::answer::{Answer, Lack, Origin, Verdict};
+use crate::answer::{Answer, Missing, Origin, Verdict};
 use crate::backwards::{Backwards, Found};
 use crate::line::{Class, class, is_passed};
 use crate::stream::{Reversed, Stream};
 
-/// Bytes that tell what a long line is about.
+/// Bytes at the start of a long line from which its class is known.
 const HEAD: usize = 64;
 
 /// How an input is read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Terms {
+pub(crate) struct ReadOptions {
     pub(crate) form: Form,
     /// The longest line, or text, that is held.
     pub(crate) limit: usize,
@@ -27,13 +27,13 @@ pub(crate) struct Terms {
 
 /// The answer in what is left of `file`, which is read from its end; `None` if
 /// it has no size, as the files of /proc.
-pub(crate) fn in_file(mut file: &File, terms: Terms) -> io::Result<Option<Answer>> {
+pub(crate) fn in_file(mut file: &File, options: ReadOptions) -> io::Result<Option<Answer>> {
     let range = file.stream_position()?..file.metadata()?.len();
     if range.is_empty() {
         return Ok(None);
     }
-    if terms.form == Form::Text {
-        return whole(file, range, terms).map(Some);
+    if options.form == Form::Text {
+        return whole(file, range, options).map(Some);
     }
     let mut lines = Backwards::new(file, range.clone());
     let mut stream = None;
@@ -42,12 +42,12 @@ pub(crate) fn in_file(mut file: &File, terms: Terms) -> io::Result<Option<Answer
         let (place, line) = match found {
             Found::Line(start, line) => (start..start + line.len() as u64, line),
             Found::Long(place) => {
-                held = long(file, &place, terms)?;
+                held = long(file, &place, options)?;
                 (place, &*held)
             }
         };
-        match class(head_if_long(line, terms), terms.form) {
-            Class::Noise => {}
+        match class(head_if_long(line, options), options.form) {
+            Class::Text => {}
             Class::Passed => drop(stream.get_or_insert_with(Reversed::default)),
             Class::Attempt => {
                 stream.get_or_insert_with(Reversed::default);
@@ -59,37 +59,37 @@ pub(crate) fn in_file(mut file: &File, terms: Terms) -> io::Result<Option<Answer
                     break;
                 }
             }
-            // Once it is a stream, nothing before can change that.
+            // After a later event the input is a stream.
             Class::Summary(_) | Class::Delimiter if stream.is_some() => {}
-            Class::Summary(summary) => return Ok(Some(Answer::of_summary(summary))),
+            Class::Summary(summary) => return Ok(Some(Answer::of_summary(&summary))),
             Class::Delimiter => {
                 let behind = (place.end + 1).min(range.end);
-                return whole(file, behind..range.end, terms).map(Some);
+                return whole(file, behind..range.end, options).map(Some);
             }
         }
     }
     match stream {
         Some(stream) => Ok(Some(stream.answer())),
-        None if terms.form == Form::Report => Ok(Some(Answer::none(None))),
-        None => whole(file, range, terms).map(Some),
+        None if options.form == Form::Report => Ok(Some(Answer::none(None))),
+        None => whole(file, range, options).map(Some),
     }
 }
 
-/// The first bytes of a line that is too long, which tell what is to be known.
-fn head_if_long(line: &[u8], terms: Terms) -> &[u8] {
-    if line.len() > terms.limit {
+/// The first bytes of a line that is over the limit; other lines as they are.
+fn head_if_long(line: &[u8], options: ReadOptions) -> &[u8] {
+    if line.len() > options.limit {
         &line[..line.len().min(HEAD)]
     } else {
         line
     }
 }
 
-/// The long line at `place`, or as much of it as is needed to pass it over.
-fn long(file: &File, place: &Range<u64>, terms: Terms) -> io::Result<Vec<u8>> {
+/// The long line at `place`; only its start if it is not needed.
+fn long(file: &File, place: &Range<u64>, options: ReadOptions) -> io::Result<Vec<u8>> {
     let mut head = vec![0; HEAD];
     file.read_exact_at(&mut head, place.start)?;
     let length = usize::try_from(place.end - place.start).unwrap_or(usize::MAX);
-    if is_passed(&head) || length > terms.limit {
+    if is_passed(&head) || length > options.limit {
         return Ok(head);
     }
     head.resize(length, 0);
@@ -97,20 +97,20 @@ fn long(file: &File, place: &Range<u64>, terms: Terms) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// The answer in a part of a file in which no line tells anything.
-fn whole(file: &File, range: Range<u64>, terms: Terms) -> io::Result<Answer> {
+/// The answer in a part of a file that has only lines of text.
+fn whole(file: &File, range: Range<u64>, options: ReadOptions) -> io::Result<Answer> {
     let length = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
-    if length > terms.limit {
-        return Ok(Answer::none(Some(Lack::TooLong)));
+    if length > options.limit {
+        return Ok(Answer::none(Some(Missing::TooLong)));
     }
     let mut bytes = vec![0; length];
     file.read_exact_at(&mut bytes, range.start)?;
-    Ok(judged(&bytes, terms))
+    Ok(judged(&bytes, options))
 }
 
 /// The answer in `input`, which is read from its beginning.
-pub(crate) fn in_stream(input: impl Read, terms: Terms) -> io::Result<Answer> {
-    Ok(read(input, terms)?.answer())
+pub(crate) fn in_stream(input: impl Read, options: ReadOptions) -> io::Result<Answer> {
+    Ok(read(input, options)?.answer())
 }
 
 /// The verdict of the summary that `input` ends with, if it does, and the
@@ -118,9 +118,9 @@ pub(crate) fn in_stream(input: impl Read, terms: Terms) -> io::Result<Answer> {
 /// else the summary's own.
 pub(crate) fn with_verdict(
     input: impl Read,
-    terms: Terms,
+    options: ReadOptions,
 ) -> io::Result<(Option<Verdict>, Answer)> {
-    let mut finder = read(input, terms)?;
+    let mut finder = read(input, options)?;
     let verdict = finder.verdict.take();
     if finder.has_events {
         finder.last = Last::Event;
@@ -128,14 +128,14 @@ pub(crate) fn with_verdict(
     Ok((verdict, finder.answer()))
 }
 
-fn read(input: impl Read, terms: Terms) -> io::Result<Finder> {
-    let mut lines = Lines::new(input).limit(terms.limit);
-    let mut finder = Finder::new(terms);
+fn read(input: impl Read, options: ReadOptions) -> io::Result<Finder> {
+    let mut lines = Lines::new(input).limit(options.limit);
+    let mut finder = Finder::new(options);
     while let Some(line) = lines.next()? {
         match line {
             Line::Whole(line) => finder.line(line, true),
             Line::Torn(line) => finder.line(line, false),
-            Line::Long(head) if matches!(class(&head[..HEAD], terms.form), Class::Passed) => {
+            Line::Long(head) if matches!(class(&head[..HEAD], options.form), Class::Passed) => {
                 finder.oversize(&head[..HEAD]);
                 lines.pass(|_| ())?;
             }
@@ -155,9 +155,9 @@ fn read(input: impl Read, terms: Terms) -> io::Result<Finder> {
     Ok(finder)
 }
 
-/// Takes lines in their order; the last that tells what they are decides.
+/// Takes lines in their order; the last one that is no text decides.
 struct Finder {
-    terms: Terms,
+    options: ReadOptions,
     stream: Stream,
     has_events: bool,
     last: Last,
@@ -176,28 +176,28 @@ enum Last {
 }
 
 impl Finder {
-    fn new(terms: Terms) -> Self {
+    fn new(options: ReadOptions) -> Self {
         Self {
-            terms,
+            options,
             stream: Stream::default(),
             has_events: false,
             last: Last::Nothing,
             verdict: None,
-            held: (terms.form != Form::Report).then(Vec::new),
+            held: (options.form != Form::Report).then(Vec::new),
         }
     }
 
     fn line(&mut self, line: &[u8], has_newline: bool) {
-        if line.len() > self.terms.limit {
-            return self.oversize(head_if_long(line, self.terms));
+        if line.len() > self.options.limit {
+            return self.oversize(head_if_long(line, self.options));
         }
-        if self.tells(line) {
+        if self.take(line) {
             return;
         }
         if let (Last::Nothing | Last::Delimiter, Some(held)) = (&self.last, &mut self.held) {
             held.extend_from_slice(line);
             held.extend(has_newline.then_some(b'\n'));
-            if held.len() > self.terms.limit {
+            if held.len() > self.options.limit {
                 self.held = None;
             }
         }
@@ -205,30 +205,30 @@ impl Finder {
 
     /// Takes a line that is too long to hold.
     fn oversize(&mut self, head: &[u8]) {
-        if !self.tells(head) {
+        if !self.take(head) {
             self.held = None;
         }
     }
 
-    /// Takes the line for what it is; returns whether it tells.
-    fn tells(&mut self, line: &[u8]) -> bool {
-        if self.terms.form == Form::Text {
+    /// Takes the line, unless it is text; returns whether it did.
+    fn take(&mut self, line: &[u8]) -> bool {
+        if self.options.form == Form::Text {
             return false;
         }
-        let class = class(line, self.terms.form);
+        let class = class(line, self.options.form);
         self.has_events |= matches!(class, Class::Passed | Class::Attempt | Class::Event(_));
-        if !matches!(class, Class::Noise) {
+        if !matches!(class, Class::Text) {
             self.verdict = None;
         }
         self.held = match class {
-            Class::Noise => return false,
+            Class::Text => return false,
             Class::Delimiter => {
                 self.last = Last::Delimiter;
                 Some(Vec::new())
             }
             Class::Summary(summary) => {
-                self.verdict = Verdict::of(summary);
-                self.last = Last::Summary(Box::new(Answer::of_summary(summary)));
+                self.verdict = Verdict::of(&summary);
+                self.last = Last::Summary(Box::new(Answer::of_summary(&summary)));
                 None
             }
             Class::Passed => {
@@ -253,38 +253,37 @@ impl Finder {
         match (self.last, self.held) {
             (Last::Event, _) => self.stream.answer(),
             (Last::Summary(answer), _) => *answer,
-            (Last::Nothing, _) if self.terms.form == Form::Report => Answer::none(None),
-            (Last::Nothing | Last::Delimiter, Some(held)) => judged(&held, self.terms),
-            (Last::Nothing | Last::Delimiter, None) => Answer::none(Some(Lack::TooLong)),
+            (Last::Nothing, _) if self.options.form == Form::Report => Answer::none(None),
+            (Last::Nothing | Last::Delimiter, Some(held)) => judged(&held, self.options),
+            (Last::Nothing | Last::Delimiter, None) => Answer::none(Some(Missing::TooLong)),
         }
     }
 }
 
-/// The answer in bytes of which no line tells anything: a document spread over
-/// lines, or else a text.
-fn judged(bytes: &[u8], terms: Terms) -> Answer {
-    if terms.form != Form::Text {
-        // One object, however it is spread, or else what `Documents` finds.
+/// The answer in lines of text: a document spread over lines, or else a text.
+fn judged(bytes: &[u8], options: ReadOptions) -> Answer {
+    if options.form != Form::Text {
+        // One object over many lines, or else what `Documents` finds.
         let mut parts = vec![bytes.to_vec()];
-        let mut documents = Documents::new(terms.limit);
+        let mut documents = Documents::new(options.limit);
         let mut keep = |part: &[u8]| parts.push(part.to_vec());
         for line in bytes.split(|&b| b == b'\n') {
             documents.line(line, &mut keep);
         }
         documents.finish(&mut keep);
-        if let Some(answer) = of_documents(&parts, terms.form) {
+        if let Some(answer) = of_documents(&parts, options.form) {
             return answer;
         }
     }
-    if matches!(terms.form, Form::Stream | Form::Summary) {
+    if matches!(options.form, Form::Stream | Form::Summary) {
         return Answer::none(None);
     }
     let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    Answer::words(String::from_utf8_lossy(text).into_owned(), Origin::Text)
+    Answer::text(String::from_utf8_lossy(text).into_owned(), Origin::Text)
 }
 
 fn of_documents(parts: &[Vec<u8>], form: Form) -> Option<Answer> {
-    // What follows a delimiter may be anything.
+    // A report may hold any form after its delimiter.
     let form = if form == Form::Report {
         Form::Auto
     } else {
@@ -294,8 +293,8 @@ fn of_documents(parts: &[Vec<u8>], form: Form) -> Option<Answer> {
     let mut summary = None;
     for part in parts {
         match class(part, form) {
-            Class::Noise | Class::Delimiter => {}
-            Class::Summary(raw) => summary = Raw::of(raw.bytes()).map(Answer::of_summary),
+            Class::Text | Class::Delimiter => {}
+            Class::Summary(found) => summary = Some(Answer::of_summary(&found)),
             Class::Passed => drop(stream.get_or_insert_with(Stream::default)),
             Class::Attempt => stream = Some(Stream::default()),
             Class::Event(event) => stream.get_or_insert_with(Stream::default).take(&event),

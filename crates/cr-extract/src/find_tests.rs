@@ -24,22 +24,22 @@ fn both(bytes: &[u8], place: &str) -> Answer {
 
 fn agree(file: &File, bytes: &[u8], place: &str) -> Answer {
     for form in FORMS {
-        compare(file, bytes, Terms { form, limit: 300 }, place);
+        compare(file, bytes, ReadOptions { form, limit: 300 }, place);
     }
     for limit in [10, 20_000] {
         let form = Form::Auto;
-        compare(file, bytes, Terms { form, limit }, place);
+        compare(file, bytes, ReadOptions { form, limit }, place);
     }
     let (form, limit) = (Form::Auto, cr_io::MAX_LINE);
-    compare(file, bytes, Terms { form, limit }, place)
+    compare(file, bytes, ReadOptions { form, limit }, place)
 }
 
-fn compare(mut file: &File, bytes: &[u8], terms: Terms, place: &str) -> Answer {
+fn compare(mut file: &File, bytes: &[u8], options: ReadOptions, place: &str) -> Answer {
     file.rewind().expect("rewound");
-    let forwards = in_stream(bytes, terms).expect("read");
-    let backwards = in_file(file, terms).expect("read");
+    let forwards = in_stream(bytes, options).expect("read");
+    let backwards = in_file(file, options).expect("read");
     let backwards = backwards.unwrap_or_else(|| forwards.clone());
-    assert_eq!(backwards, forwards, "{place}: {terms:?}");
+    assert_eq!(backwards, forwards, "{place}: {options:?}");
     forwards
 }
 
@@ -123,4 +123,12 @@ fn a_long_line_is_the_same_from_both_ends() {
         both(format!("{text}\n{tool}").as_bytes(), "long noise");
         both(text.as_bytes(), "long text");
     }
+}
+
+#[test]
+fn a_summary_of_a_newer_version_is_refused() {
+    let line = br#"{"schema":2,"outcome":"success","ok":{"yes":true},"result":"x"}"#;
+    let answer = both(line, "newer");
+    let missing = answer.missing.expect("refused");
+    assert_eq!(missing.exit(), cr_io::Exit::Config, "{missing}");
 }

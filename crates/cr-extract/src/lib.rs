@@ -1,7 +1,7 @@
 //! `cr-extract`: the answer of a run, as JSON or as text.
 //!
 //! `find` reads an input and gives its [`Answer`]; `rules` chooses the JSON in
-//! it. What is printed is a part of what was read, byte for byte.
+//! it. The output is a part of the input, byte for byte.
 
 mod answer;
 mod args;
@@ -20,8 +20,8 @@ use cr_io::{Exit, Input, Out, exit_of, inputs, message, read_failure};
 
 pub use args::{Args, Form};
 
-use answer::{Answer, Lack};
-use find::Terms;
+use answer::{Answer, Missing};
+use find::ReadOptions;
 use schema::Schema;
 
 /// Prints the answer of each input to `out`; notes go to `notes`.
@@ -49,12 +49,12 @@ pub fn run(args: &Args, out: impl Write, notes: impl Write) -> anyhow::Result<Ex
         match extract.input(input) {
             Ok(()) => {}
             Err(err) if matches!(exit_of(&err), Exit::Gone | Exit::Io) => {
-                // What came before is not lost, if it can be written at all.
+                // Answers that came before are written, if that is possible.
                 let _ = extract.out.flush();
                 return Err(err);
             }
             Err(err) if !extract.are_many => return Err(err),
-            // One file of a thousand is no reason to leave the others.
+            // The other files are read all the same.
             Err(err) => {
                 exit = worse(exit, exit_of(&err));
                 extract.note(&message(&err));
@@ -65,7 +65,7 @@ pub fn run(args: &Args, out: impl Write, notes: impl Write) -> anyhow::Result<Ex
     Ok(exit)
 }
 
-/// Of several codes, the one that stands for the greater trouble.
+/// The higher code of the two.
 fn worse(one: Exit, other: Exit) -> Exit {
     if one.code() >= other.code() {
         one
@@ -84,7 +84,7 @@ struct Extract<'a, W, N> {
 }
 
 impl<W: Write, N: Write> Extract<'_, W, N> {
-    /// Prints the answer of one input; that there is none is an error.
+    /// Prints the answer of one input; no answer is an error.
     fn input(&mut self, input: &Input) -> anyhow::Result<()> {
         let answer = self.find(input)?;
         let name = input.name();
@@ -109,44 +109,44 @@ impl<W: Write, N: Write> Extract<'_, W, N> {
             return Err(anyhow!("--verdict is for one input").context(Exit::Usage));
         };
         let mut opened = input.open()?;
-        let found = find::with_verdict(&mut opened, self.terms()).map_err(read_failure)?;
+        let found = find::with_verdict(&mut opened, self.options()).map_err(read_failure)?;
         let (Some(verdict), answer) = found else {
             return Err(anyhow!("no summary at the end").context(Exit::Data));
         };
         if verdict.code != 0 {
-            return Err(anyhow!(verdict.words).context(Exit::Code(verdict.code)));
+            return Err(anyhow!(verdict.message).context(Exit::Code(verdict.code)));
         }
         match self.text(input.name(), answer) {
-            // Nothing was asked, or nothing was there to say.
+            // The run went well without an answer.
             Err(err) if exit_of(&err) == Exit::No => self.note(&message(&err)),
             printed => printed?,
         }
         Ok(Exit::Ok)
     }
 
-    fn terms(&self) -> Terms {
-        Terms {
+    fn options(&self) -> ReadOptions {
+        ReadOptions {
             form: self.args.from,
             limit: self.args.max_line,
         }
     }
 
     fn find(&self, input: &Input) -> anyhow::Result<Answer> {
-        let terms = self.terms();
+        let options = self.options();
         let mut opened = input.open()?;
         if let Some(file) = opened.file() {
-            let found = find::in_file(file, terms).map_err(read_failure)?;
+            let found = find::in_file(file, options).map_err(read_failure)?;
             if let Some(answer) = found {
                 return Ok(answer);
             }
         }
-        find::in_stream(&mut opened, terms).map_err(read_failure)
+        find::in_stream(&mut opened, options).map_err(read_failure)
     }
 
     fn text(&mut self, name: Option<&Path>, answer: Answer) -> anyhow::Result<()> {
         let origin = answer.origin;
-        let text = match (answer.lack, answer.structured, answer.text) {
-            (Some(lack), ..) => return Err(none(&lack)),
+        let text = match (answer.missing, answer.structured, answer.text) {
+            (Some(missing), ..) => return Err(no_answer(&missing)),
             (None, Some(text), _) | (None, None, Some(text)) => text,
             (None, None, None) => return Err(anyhow!("no answer").context(Exit::No)),
         };
@@ -178,16 +178,16 @@ impl<W: Write, N: Write> Extract<'_, W, N> {
     }
 
     fn no_json(&self, answer: &Answer, violation: Option<String>) -> anyhow::Error {
-        if let Some(lack) = &answer.lack {
-            return none(lack);
+        if let Some(missing) = &answer.missing {
+            return no_answer(missing);
         }
         let schema = self.args.schema.as_deref().unwrap_or(Path::new(""));
-        let words = match violation {
+        let message = match violation {
             Some(violation) => format!("does not satisfy {}: {violation}", schema.display()),
             None if answer.text.is_none() => "no answer".to_owned(),
             None => "no JSON in the answer".to_owned(),
         };
-        anyhow!(words).context(Exit::No)
+        anyhow!(message).context(Exit::No)
     }
 
     fn row(&mut self, name: Option<&Path>, key: &str, value: &str) -> anyhow::Result<()> {
@@ -196,26 +196,22 @@ impl<W: Write, N: Write> Extract<'_, W, N> {
         self.out.line(row.as_bytes())
     }
 
-    fn explain(&mut self, name: Option<&Path>, words: &str) {
+    fn explain(&mut self, name: Option<&Path>, text: &str) {
         if self.args.verbose {
             let place = name.map_or(String::new(), |name| format!("{}: ", name.display()));
-            self.note(&format!("{place}{words}"));
+            self.note(&format!("{place}{text}"));
         }
     }
 
-    /// A note that nobody can read is no reason to stop.
-    fn note(&mut self, words: &str) {
-        let note = format!("cr-extract: {words}\n");
+    /// Writes a note; a failure to do so stops nothing.
+    fn note(&mut self, text: &str) {
+        let note = format!("cr-extract: {text}\n");
         let _ = self.notes.write_all(note.as_bytes());
     }
 }
 
-fn none(lack: &Lack) -> anyhow::Error {
-    let exit = match lack {
-        Lack::Failed(_) => Exit::No,
-        Lack::Cut | Lack::TooLong => Exit::Data,
-    };
-    anyhow!(lack.to_string()).context(exit)
+fn no_answer(missing: &Missing) -> anyhow::Error {
+    anyhow!(missing.to_string()).context(missing.exit())
 }
 
 fn quoted(text: &str) -> String {

@@ -1,27 +1,28 @@
-//! What a line says about the input it stands in.
+//! The class of a line: an event, a summary, or text.
 
-use cr_event::{Event, Kind, Raw, strip};
+use cr_event::{Event, Kind, strip};
+use cr_summary::{NewerSchema, Summary};
 
 use crate::Form;
 
 /// Stands before the summary in a report.
 const DELIMITER: &[u8] = b"---CLAUDE-RUNNER-RESULT---";
 
-/// What a line is. It depends on nothing but the line, so that an input may be
-/// read from either end.
+/// What a line is. It depends on the line alone, so that an input may be read
+/// from either end.
 #[derive(Debug)]
 pub(crate) enum Class<'a> {
-    /// Nothing that tells.
-    Noise,
+    /// Text, which does not tell what the input is.
+    Text,
     /// The line before a summary.
     Delimiter,
-    /// A summary.
-    Summary(Raw<'a>),
+    /// A summary; of one with a newer schema only the schema is known.
+    Summary(Box<Summary>),
     /// An event that holds no answer.
     Passed,
-    /// Another attempt begins: what came before is no answer any more.
+    /// Another attempt begins: an earlier answer does not count.
     Attempt,
-    /// An event that may.
+    /// An event that may hold one.
     Event(Box<Event<'a>>),
 }
 
@@ -39,14 +40,14 @@ pub(crate) fn is_passed(head: &[u8]) -> bool {
 pub(crate) fn class(line: &[u8], form: Form) -> Class<'_> {
     let class = class_of(line);
     let counts = match &class {
-        Class::Noise => true,
+        Class::Text => true,
         Class::Delimiter => matches!(form, Form::Auto | Form::Report),
         Class::Summary(_) => matches!(form, Form::Auto | Form::Summary),
         Class::Passed | Class::Attempt | Class::Event(_) => {
             matches!(form, Form::Auto | Form::Stream)
         }
     };
-    if counts { class } else { Class::Noise }
+    if counts { class } else { Class::Text }
 }
 
 fn class_of(line: &[u8]) -> Class<'_> {
@@ -64,23 +65,23 @@ fn class_of(line: &[u8]) -> Class<'_> {
     // An array with one event a line has commas behind them.
     let line = line.strip_suffix(b",").unwrap_or(line);
     if line.first() != Some(&b'{') {
-        return Class::Noise;
+        return Class::Text;
     }
     let Ok(event) = Event::parse(line) else {
-        return Class::Noise;
+        return Class::Text;
     };
     let raw = event.line;
     let has = |key: &str| raw.get(key).is_some();
     let is_event = match event.kind {
         Kind::Result => event.subtype.is_some() || has("result") || has("structured_output"),
         Kind::Assistant | Kind::User => event.message.is_some(),
-        Kind::Other => return summary(&event).map_or(Class::Noise, Class::Summary),
+        Kind::Other => return summary(&event).map_or(Class::Text, Class::Summary),
         Kind::StreamEvent => has("event"),
         Kind::System | Kind::Cr => event.subtype.is_some(),
         _ => event.session_id.is_some(),
     };
     match event.kind {
-        _ if !is_event => Class::Noise,
+        _ if !is_event => Class::Text,
         Kind::Result | Kind::Assistant => Class::Event(Box::new(event)),
         _ => Class::Passed,
     }
@@ -88,18 +89,33 @@ fn class_of(line: &[u8]) -> Class<'_> {
 
 /// Whether an attempt begins: when it ends, the line has an outcome.
 fn begins_attempt(line: &[u8]) -> bool {
-    line.starts_with(br#"{"type":"cr","subtype":"task","#)
-        && Event::parse(line).is_ok_and(|event| event.line.get("outcome").is_none())
+    if Kind::of_head(line) != Some(Kind::Cr) {
+        return false;
+    }
+    let event = Event::parse(line);
+    event.is_ok_and(|event| event.is("task") && event.line.get("outcome").is_none())
 }
 
-/// The line, if it is a summary: it has a verdict, an answer's place, and the
-/// number of its format or whose it is.
-fn summary<'a>(event: &Event<'a>) -> Option<Raw<'a>> {
+/// The summary in the line, if it is one: it has an outcome, a place for the
+/// answer, and a schema or a session.
+fn summary(event: &Event<'_>) -> Option<Box<Summary>> {
     let raw = event.line;
     let has = |key: &str| raw.get(key).is_some();
     let is_summary = event.name.bytes().is_empty()
         && raw.string("outcome").is_some()
         && (has("result") || has("structured_output"))
         && (has("schema") || has("session_id") || has("ok"));
-    is_summary.then_some(raw)
+    if !is_summary {
+        return None;
+    }
+    match Summary::parse(raw.bytes()) {
+        Ok(summary) => Some(Box::new(summary)),
+        Err(err) => {
+            let NewerSchema(schema) = *err.downcast_ref()?;
+            Some(Box::new(Summary {
+                schema,
+                ..Summary::default()
+            }))
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Which JSON of an answer is meant.
+//! The choice among the JSON of an answer.
 
 use cr_json::Rule;
 
@@ -6,7 +6,7 @@ use crate::Args;
 use crate::answer::Answer;
 use crate::schema::Schema;
 
-/// What was chosen, and why.
+/// The JSON that was chosen, and the rule that found it.
 #[derive(Debug)]
 pub(crate) struct Choice<'a> {
     pub(crate) rule: Rule,
@@ -46,7 +46,7 @@ pub(crate) fn choose<'a>(
     Err(violation)
 }
 
-/// What each rule finds, in the order in which they are asked.
+/// The JSON that each rule finds, in the order of the rules.
 fn found(answer: &Answer, strict: bool) -> Vec<(Rule, Vec<&str>)> {
     let structured = answer.structured.as_deref().into_iter().collect();
     let mut found = vec![(Rule::Structured, structured)];

@@ -1,6 +1,6 @@
-//! A JSON Schema, and what an answer lacks to satisfy it.
+//! A JSON Schema, and the first violation of it.
 //!
-//! What a schema refers to may be in other files, but is never fetched.
+//! A schema may refer to other files; nothing is fetched from the network.
 
 use std::fmt;
 use std::fs::File;
@@ -30,7 +30,7 @@ impl Schema {
         compiled(path, schema)?.map_err(|err| refused(&err, path))
     }
 
-    /// Checks `json`; an error says what is wrong first.
+    /// Checks `json`; the error is the first violation.
     pub(crate) fn check(&self, json: &str) -> Result<(), String> {
         let value: Value = serde_json::from_str(json).map_err(|err| err.to_string())?;
         let checked = self.schemas.validate(&value, self.index);
@@ -38,8 +38,8 @@ impl Schema {
     }
 }
 
-/// Says what is wrong with the schema in `path`, as far as can be told: a reader
-/// of another make may know more kinds of references, or of patterns.
+/// Refuses the schema in `path` if every reader would: another one may know more
+/// kinds of references, or of patterns.
 pub(crate) fn check(path: &Path) -> anyhow::Result<()> {
     check_text(&text_of(path)?, path)
 }
@@ -57,7 +57,7 @@ fn check_text(text: &str, name: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// Whether no reader would take the schema.
+/// Whether every reader would refuse the schema.
 fn is_certain(err: &CompileError) -> bool {
     use CompileError as E;
     !matches!(
@@ -74,7 +74,7 @@ fn is_certain(err: &CompileError) -> bool {
     )
 }
 
-/// Whether a pattern is all that is wrong: of these there are more than we know.
+/// Whether only a pattern is wrong: other readers know more kinds of them.
 fn is_pattern(err: &ValidationError<'_, '_>) -> bool {
     if err.causes.is_empty() {
         return matches!(err.kind, ErrorKind::Format { .. });
@@ -140,7 +140,7 @@ fn url(path: &Path) -> String {
     url
 }
 
-/// Why a schema is none. The alternate form gives the cause.
+/// The error for a schema that is refused. The alternate form gives the cause.
 fn refused(err: &CompileError, path: &Path) -> anyhow::Error {
     let text = match err {
         CompileError::ValidationError { src, .. } => format!("not a schema: {}", first(src)),

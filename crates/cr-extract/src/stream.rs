@@ -2,13 +2,13 @@
 
 use cr_event::{Block, Content, Event, Kind, Message, Raw, Text, TurnEnd};
 
-use crate::answer::{Answer, Lack, Origin, given};
+use crate::answer::{Answer, Missing, Origin, given};
 
-/// Takes events in their order and keeps what may be the answer.
+/// Takes events in their order and keeps the ones that may be the answer.
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
     ending: Option<Ending>,
-    said: Said,
+    last: LastMessage,
 }
 
 /// The end of a turn.
@@ -17,13 +17,13 @@ struct Ending {
     is_error: bool,
     structured: Option<String>,
     text: String,
-    /// What went wrong, where no text says it.
+    /// The error, where the text is empty.
     error: String,
 }
 
-/// The last message with words in it.
+/// The last message with text in it.
 #[derive(Debug, Default)]
-struct Said {
+struct LastMessage {
     id: Option<String>,
     text: String,
     is_failure: bool,
@@ -42,7 +42,7 @@ impl Stream {
     }
 
     fn result(&mut self, end: &TurnEnd<'_>) {
-        let is_good = self.ending.as_ref().is_some_and(|last| !last.is_error);
+        let is_good = self.ending.as_ref().is_some_and(|end| !end.is_error);
         if is_good && is_afterthought(end) {
             return;
         }
@@ -57,25 +57,25 @@ impl Stream {
     }
 
     fn message(&mut self, event: &Event<'_>) {
-        let Some(remark) = Remark::of(event) else {
+        let Some(spoken) = MainMessage::of(event) else {
             return;
         };
-        let id = remark.message.id.map(|id| id.decode().into_owned());
-        let is_same = self.said.is_open && id.is_some() && self.said.id == id;
-        if !remark.has_text() {
-            self.said.is_open &= is_same;
+        let id = spoken.message.id.map(|id| id.decode().into_owned());
+        let is_same = self.last.is_open && id.is_some() && self.last.id == id;
+        if !spoken.has_text() {
+            self.last.is_open &= is_same;
             return;
         }
         if !is_same {
-            self.said = Said {
+            self.last = LastMessage {
                 id,
-                is_failure: remark.is_failure,
+                is_failure: spoken.is_failure,
                 is_open: true,
-                ..Said::default()
+                ..LastMessage::default()
             };
         }
-        for text in remark.texts() {
-            let said = &mut self.said.text;
+        for text in spoken.texts() {
+            let said = &mut self.last.text;
             if !said.is_empty() && !said.ends_with('\n') {
                 said.push('\n');
             }
@@ -85,24 +85,24 @@ impl Stream {
 
     /// The answer.
     pub(crate) fn answer(self) -> Answer {
-        let Self { ending, said } = self;
+        let Self { ending, last } = self;
         if let Some(end) = ending {
             let has_text = !end.text.trim().is_empty();
             if end.structured.is_some() || (has_text && !end.is_error) {
                 return Answer {
                     structured: end.structured,
-                    ..Answer::words(end.text, Origin::Result)
+                    ..Answer::text(end.text, Origin::Result)
                 };
             }
             if end.is_error {
-                let words = if has_text { end.text } else { end.error };
-                return Answer::none(Some(Lack::Failed(words)));
+                let error = if has_text { end.text } else { end.error };
+                return Answer::none(Some(Missing::Failed(error)));
             }
         }
-        if said.is_failure {
-            return Answer::none(Some(Lack::Failed(said.text)));
+        if last.is_failure {
+            return Answer::none(Some(Missing::Failed(last.text)));
         }
-        Answer::words(said.text, Origin::Message)
+        Answer::text(last.text, Origin::Message)
     }
 }
 
@@ -111,14 +111,14 @@ fn is_afterthought(end: &TurnEnd<'_>) -> bool {
     end.subtype() == "error_during_execution" && end.num_turns() == Some(0)
 }
 
-/// A line of the main thread in which somebody speaks: the model, or the CLI
-/// about a failed call.
-struct Remark<'e, 'a> {
+/// A message of the main thread: from the model, or from the CLI about a failed
+/// call.
+struct MainMessage<'e, 'a> {
     message: &'e Message<'a>,
     is_failure: bool,
 }
 
-impl<'e, 'a> Remark<'e, 'a> {
+impl<'e, 'a> MainMessage<'e, 'a> {
     fn of(event: &'e Event<'a>) -> Option<Self> {
         let message = event.message.as_ref().filter(|_| event.is_main())?;
         let is_failure = message.is_synthetic()
@@ -149,21 +149,22 @@ impl<'e, 'a> Remark<'e, 'a> {
     }
 }
 
-/// Takes the lines of a stream from its last to its first, and knows when the
-/// rest cannot matter. Those that do are given to a [`Stream`] in their order,
-/// so that both ways of reading have one meaning.
+/// Takes the lines of a stream from its last to its first, until the rest cannot
+/// matter. A [`Stream`] then takes them in their order, so that both ways of
+/// reading give the same answer.
 #[derive(Debug, Default)]
 pub(crate) struct Reversed {
     lines: Vec<Vec<u8>>,
-    message: Sought,
-    /// The last result was found, and whether nothing else is asked for.
+    message: Search,
+    /// Whether the last result, once found, is enough.
     ending: Option<bool>,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
-enum Sought {
+enum Search {
     #[default]
-    Nothing,
+    NotFound,
+    /// Lines of the message with this id were found.
     Part(Option<String>),
     Whole,
 }
@@ -177,9 +178,9 @@ impl Reversed {
             _ => {}
         }
         match self.ending {
-            Some(is_enough) => is_enough || self.message == Sought::Whole,
+            Some(is_enough) => is_enough || self.message == Search::Whole,
             // A session's log has no results.
-            None => event.is_log && self.message == Sought::Whole,
+            None => event.is_log && self.message == Search::Whole,
         }
     }
 
@@ -198,24 +199,24 @@ impl Reversed {
     }
 
     fn message(&mut self, event: &Event<'_>) {
-        let Some(remark) = Remark::of(event) else {
+        let Some(spoken) = MainMessage::of(event) else {
             return;
         };
-        let id = remark.message.id.map(|id| id.decode().into_owned());
+        let id = spoken.message.id.map(|id| id.decode().into_owned());
         let is_wanted = match &self.message {
-            Sought::Nothing => remark.has_text(),
-            Sought::Part(part) => {
+            Search::NotFound => spoken.has_text(),
+            Search::Part(part) => {
                 if part.is_none() || *part != id {
-                    self.message = Sought::Whole;
+                    self.message = Search::Whole;
                     return;
                 }
-                remark.has_text()
+                spoken.has_text()
             }
-            Sought::Whole => false,
+            Search::Whole => false,
         };
         if is_wanted {
             self.lines.push(event.line.bytes().to_vec());
-            self.message = Sought::Part(id);
+            self.message = Search::Part(id);
         }
     }
 

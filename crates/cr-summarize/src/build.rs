@@ -88,7 +88,7 @@ pub(crate) fn summary(gather: &Gather, terms: &Terms) -> Summary {
     resumption(&mut summary, gather, terms);
     if let Some(disorder) = gather.ours.disorder {
         summary.stream_error = Some(disorder.into());
-        summary.ok = false;
+        summary.ok = Some(false);
         summary.code = Some(cr_io::Exit::Data.code());
     }
     summary
@@ -273,7 +273,7 @@ fn masked_git(mut git: Git, terms: &Terms) -> Git {
 fn verdict_fields(summary: &mut Summary, verdict: &Verdict) {
     summary.outcome = Some(verdict.outcome.as_str().into());
     summary.code = Some(verdict.code);
-    summary.ok = verdict.code == 0;
+    summary.ok = Some(verdict.code == 0);
     summary.category = verdict.category.map(|category| category.as_str().into());
     summary.incomplete = verdict.incomplete;
     summary.killed |= verdict.killed;

@@ -54,7 +54,7 @@ pub struct Summary {
     /// The version of the format.
     pub schema: u32,
     /// Whether `code` is 0.
-    pub ok: bool,
+    pub ok: Option<bool>,
     /// The verdict's name.
     pub outcome: Option<Cow<'static, str>>,
     /// The verdict's exit code.
