@@ -10,7 +10,7 @@ use rustix::event::PollFlags;
 use signal_hook::consts::SIGPIPE;
 
 use crate::layout::{Run, RunLayout};
-use crate::log::{Log, RunLine};
+use crate::log::Log;
 use crate::observer::{Finished, Interest, Observer};
 use crate::schedule::{Ending, RunOptions, Schedule, Situation, TaskRecord, schedule};
 use crate::signals::Signals;
@@ -80,11 +80,11 @@ impl Engine {
         }
         let ending = done?;
         let next = (ending.exit != Exit::Ok).then(|| self.resume_command());
-        self.log_run(&RunLine {
-            state: ending.state,
-            reason: &ending.reason,
-            next: next.as_deref(),
-            ..RunLine::default()
+        self.log_run(&cr_stream::Run {
+            state: ending.state.into(),
+            reason: ending.reason.as_str().into(),
+            next: next.map(Into::into),
+            ..cr_stream::Run::default()
         })?;
         self.observer.run_finished(&Finished {
             layout: &self.layout,
@@ -255,8 +255,8 @@ impl Engine {
         format!("{tool} --resume-run {}", self.run.id)
     }
 
-    pub(crate) fn log_run(&mut self, line: &RunLine<'_>) -> anyhow::Result<()> {
-        let bytes = self.log.run(line)?;
+    pub(crate) fn log_run(&mut self, line: &cr_stream::Run<'_>) -> anyhow::Result<()> {
+        let bytes = self.log.write(line)?;
         self.observer.run_changed(line, &bytes);
         Ok(())
     }

@@ -124,14 +124,15 @@ fn begin(args: &Args, layout: RunLayout, run: Run) -> anyhow::Result<Exit> {
         observer: Box::new(reporter),
     })?;
     let path = engine.layout.dir.path().to_owned();
-    engine.log_run(&log::RunLine {
-        state: match args.resume_run {
-            Some(_) => "resumed",
-            None => "started",
-        },
-        reason: &path.display().to_string(),
-        run_dir: Some(&path),
-        ..log::RunLine::default()
+    let state = match args.resume_run {
+        Some(_) => "resumed",
+        None => "started",
+    };
+    engine.log_run(&cr_stream::Run {
+        state: state.into(),
+        reason: path.to_string_lossy(),
+        run_dir: Some(path.to_string_lossy()),
+        ..cr_stream::Run::default()
     })?;
     engine.run()
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use anyhow::Context;
-use serde::Serialize;
+use cr_stream::{LineBody, Task, compose_line, timestamp};
 
 use crate::attempt::End;
 
@@ -17,67 +17,19 @@ pub(crate) struct Log {
     run_id: String,
 }
 
-/// A change of a task.
-#[derive(Debug, Default, Serialize)]
-pub(crate) struct TaskLine<'a> {
-    pub(crate) id: &'a str,
-    pub(crate) attempt: u32,
-    pub(crate) state: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) outcome: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) cost_usd: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) commits: Option<&'a [String]>,
-    pub(crate) reason: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) why: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) num_turns: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) started_at: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) ended_at: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) run_dir: Option<&'a Path>,
-}
-
-impl<'a> TaskLine<'a> {
-    /// What is known of an attempt that has ended.
-    pub(crate) fn ended(end: &'a End) -> Self {
-        Self {
-            outcome: Some(&end.outcome),
-            cost_usd: end.cost_usd,
-            commits: Some(&end.commits),
-            why: Some(&end.why),
-            num_turns: end.num_turns,
-            started_at: end.started_at.map(cr_rundir::shown),
-            ended_at: Some(cr_rundir::shown(end.ended_at)),
-            ..Self::default()
-        }
+/// What is known of an attempt that has ended.
+pub(crate) fn ended_task(end: &End) -> Task<'_> {
+    let commits = end.commits.iter().map(|commit| commit.as_str().into());
+    Task {
+        outcome: Some(end.outcome.as_str().into()),
+        cost_usd: end.cost_usd,
+        commits: Some(commits.collect()),
+        why: Some(end.why.as_str().into()),
+        num_turns: end.num_turns,
+        started_at: end.started_at.map(|at| timestamp(at).into()),
+        ended_at: Some(timestamp(end.ended_at).into()),
+        ..Task::default()
     }
-}
-
-/// A change of the whole run.
-#[derive(Debug, Default, Serialize)]
-pub(crate) struct RunLine<'a> {
-    pub(crate) state: &'a str,
-    pub(crate) reason: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) run_dir: Option<&'a Path>,
-    /// The command that goes on with it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) next: Option<&'a str>,
-}
-
-#[derive(Debug, Serialize)]
-struct Line<'a, T> {
-    r#type: &'static str,
-    subtype: &'a str,
-    at: String,
-    run_id: &'a str,
-    #[serde(flatten)]
-    body: T,
 }
 
 impl Log {
@@ -105,33 +57,15 @@ impl Log {
         })
     }
 
-    /// A change of a task; returns its line.
-    pub(crate) fn task(&mut self, line: &TaskLine<'_>) -> anyhow::Result<Vec<u8>> {
-        self.write("task", line)
+    /// Adds the line of `body`; returns it.
+    pub(crate) fn write(&mut self, body: &impl LineBody) -> anyhow::Result<Vec<u8>> {
+        let line = self.line(body);
+        self.file.write_all(&line).context("session.log")?;
+        Ok(line)
     }
 
-    /// A change of the whole run; returns its line.
-    pub(crate) fn run(&mut self, line: &RunLine<'_>) -> anyhow::Result<Vec<u8>> {
-        self.write("run", line)
-    }
-
-    /// A line of ours.
-    pub(crate) fn line(&self, subtype: &str, body: &impl Serialize) -> anyhow::Result<Vec<u8>> {
-        let line = Line {
-            r#type: "cr",
-            subtype,
-            at: cr_rundir::now(),
-            run_id: &self.run_id,
-            body,
-        };
-        let mut bytes = serde_json::to_vec(&line)?;
-        bytes.push(b'\n');
-        Ok(bytes)
-    }
-
-    fn write(&mut self, subtype: &str, body: &impl Serialize) -> anyhow::Result<Vec<u8>> {
-        let bytes = self.line(subtype, body)?;
-        self.file.write_all(&bytes).context("session.log")?;
-        Ok(bytes)
+    /// The line of `body`, which is not added.
+    pub(crate) fn line(&self, body: &impl LineBody) -> Vec<u8> {
+        compose_line(Some(&self.run_id), body)
     }
 }

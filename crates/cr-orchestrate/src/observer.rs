@@ -10,7 +10,6 @@ use std::time::Duration;
 use rustix::event::PollFlags;
 
 use crate::layout::{Run, RunLayout};
-use crate::log::{RunLine, TaskLine};
 use crate::schedule::TaskRecord;
 
 /// A descriptor to wait for, and what of it.
@@ -29,10 +28,10 @@ pub(crate) struct Finished<'a> {
 /// Follows a run. The engine calls it, and waits for its descriptors too.
 pub(crate) trait Observer: fmt::Debug {
     /// A task changed; `bytes` is the line of the session log.
-    fn task_changed(&mut self, line: &TaskLine<'_>, bytes: &[u8]);
+    fn task_changed(&mut self, line: &cr_stream::Task<'_>, bytes: &[u8]);
 
     /// The run changed; `bytes` is the line of the session log.
-    fn run_changed(&mut self, line: &RunLine<'_>, bytes: &[u8]);
+    fn run_changed(&mut self, line: &cr_stream::Run<'_>, bytes: &[u8]);
 
     /// The attempt in `dir` begins, or is adopted.
     fn attempt_began(&mut self, _dir: &Path, _number: u32) -> io::Result<()> {

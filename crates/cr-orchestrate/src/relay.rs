@@ -17,7 +17,6 @@ use cr_rundir::RunDir;
 use rustix::event::PollFlags;
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 
-use crate::log::{RunLine, TaskLine};
 use crate::observer::{Finished, Interest, Observer};
 use crate::pipeline::START;
 use crate::retry;
@@ -27,9 +26,6 @@ const PENDING: usize = 1 << 20;
 
 /// So much a pipe takes at once that has room for anything.
 const ROOM: usize = 4096;
-
-/// How a line of ours begins that says how an agent ended.
-const EXIT: &[u8] = br#"{"type":"cr","subtype":"exit","#;
 
 /// How long the reader may take for the rest once the run is asked to stop.
 const STUCK_READER_LIMIT: Duration = Duration::from_secs(5);
@@ -46,6 +42,7 @@ pub(crate) struct Relay {
     copy: Option<OutputFile>,
     kept: Option<OutputFileRecord>,
     pending: VecDeque<u8>,
+    finder: cr_stream::Finder,
     source: Option<Source>,
     notices: OwnedFd,
     stdout: io::Stdout,
@@ -75,6 +72,7 @@ impl Relay {
             kept: copy.as_ref().map(OutputFile::record),
             copy,
             pending: VecDeque::new(),
+            finder: cr_stream::Finder::new(),
             source: None,
             notices: inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?,
             stdout: io::stdout(),
@@ -149,7 +147,7 @@ impl Relay {
                 return;
             }
             let line = std::mem::take(&mut source.begun);
-            if !line.starts_with(EXIT) {
+            if !self.finder.is_exit(&line) {
                 self.lines(&line);
             }
         }
@@ -193,7 +191,10 @@ impl Relay {
         let (layout, run_id) = (finished.layout, &finished.run.id);
         let line = retry::exit(layout, run_id, finished.tasks, finished.signal);
         if let Some(line) = line {
-            let line = retry::with_output_file(line, self.kept.as_ref());
+            let line = match &self.kept {
+                Some(kept) => cr_stream::with_output_file(line, &kept.clone().into()),
+                None => line,
+            };
             layout.dir.write("exit.json", &line)?;
             self.lines(&line);
         }
@@ -202,11 +203,11 @@ impl Relay {
 }
 
 impl Observer for Relay {
-    fn task_changed(&mut self, _line: &TaskLine<'_>, bytes: &[u8]) {
+    fn task_changed(&mut self, _line: &cr_stream::Task<'_>, bytes: &[u8]) {
         self.lines(bytes);
     }
 
-    fn run_changed(&mut self, _line: &RunLine<'_>, bytes: &[u8]) {
+    fn run_changed(&mut self, _line: &cr_stream::Run<'_>, bytes: &[u8]) {
         self.lines(bytes);
     }
 

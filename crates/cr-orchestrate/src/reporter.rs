@@ -5,7 +5,6 @@ use std::io::{self, Write};
 
 use anyhow::Context;
 
-use crate::log::{RunLine, TaskLine};
 use crate::observer::{Finished, Observer};
 use crate::report;
 
@@ -35,8 +34,8 @@ impl Reporter {
 }
 
 impl Observer for Reporter {
-    fn task_changed(&mut self, line: &TaskLine<'_>, bytes: &[u8]) {
-        let outcome = line.outcome.map(|word| format!(" ({word})"));
+    fn task_changed(&mut self, line: &cr_stream::Task<'_>, bytes: &[u8]) {
+        let outcome = line.outcome.as_ref().map(|word| format!(" ({word})"));
         self.say(&format!(
             "{}: attempt {}: {}{}: {}",
             line.id,
@@ -48,10 +47,10 @@ impl Observer for Reporter {
         self.line(bytes);
     }
 
-    fn run_changed(&mut self, line: &RunLine<'_>, bytes: &[u8]) {
+    fn run_changed(&mut self, line: &cr_stream::Run<'_>, bytes: &[u8]) {
         self.say(&format!("{}: {}", line.state, line.reason));
         self.line(bytes);
-        if let Some(next) = line.next {
+        if let Some(next) = &line.next {
             self.say(&format!("to go on: {next}"));
         }
     }

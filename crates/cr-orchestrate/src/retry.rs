@@ -11,17 +11,15 @@ use anyhow::Context;
 use clap::Parser;
 use cr_agent::{AgentCommand, AgentOptions};
 use cr_io::Exit;
-use cr_io::OutputFileRecord;
 use cr_rundir::{Lock, RunDir};
+use cr_stream::{ExitWithoutAgent, Reason, RetryStart, compose_line};
 use cr_verdict::Outcome;
-use serde::Serialize;
-use serde_json::json;
 
 use crate::args::RetryArgs;
 use crate::engine::{Engine, Parts};
 
 use crate::layout::{self, Run, RunLayout, Settings};
-use crate::log::{Log, RunLine, TaskLine};
+use crate::log::{Log, ended_task};
 use crate::relay::Relay;
 use crate::schedule::{RunOptions, TaskRecord};
 use crate::signals::Signals;
@@ -36,11 +34,11 @@ pub(crate) fn run(args: &RetryArgs) -> anyhow::Result<Exit> {
     let done = engine.replay_ended().and_then(|()| engine.run());
     done.inspect_err(|err| {
         let id = engine.run.id.clone();
-        let line = ExitLine {
-            error: Some(cr_io::message(err)),
-            ..ExitLine::new(&id)
+        let exit = ExitWithoutAgent {
+            error: Some(cr_io::message(err).into()),
+            ..ExitWithoutAgent::new(Reason::Internal)
         };
-        engine.break_off(&line.bytes());
+        engine.break_off(&compose_line(Some(&id), &exit));
     })
 }
 
@@ -48,12 +46,12 @@ pub(crate) fn run(args: &RetryArgs) -> anyhow::Result<Exit> {
 fn refuse(err: &anyhow::Error) {
     use io::Write;
     let id = std::env::var("CR_RUN_ID").unwrap_or_default();
-    let line = ExitLine {
+    let exit = ExitWithoutAgent {
         recorded: false,
-        ..ExitLine::not_started(&id, cr_io::message(err))
+        ..not_started(cr_io::message(err))
     };
     // A reader that left needs no reason.
-    let _ = io::stdout().write_all(&line.bytes());
+    let _ = io::stdout().write_all(&compose_line(Some(&id), &exit));
 }
 
 fn prepare(args: &RetryArgs) -> anyhow::Result<(Engine, Lock)> {
@@ -100,11 +98,11 @@ fn prepare(args: &RetryArgs) -> anyhow::Result<(Engine, Lock)> {
         options,
     })?;
     let path = engine.layout.dir.path().to_owned();
-    engine.log_run(&RunLine {
-        state: "started",
-        reason: "with attempts of its own",
-        run_dir: Some(&path),
-        ..RunLine::default()
+    engine.log_run(&cr_stream::Run {
+        state: "started".into(),
+        reason: "with attempts of its own".into(),
+        run_dir: Some(path.to_string_lossy()),
+        ..cr_stream::Run::default()
     })?;
     Ok((engine, lock))
 }
@@ -123,13 +121,16 @@ fn begin(args: &RetryArgs, layout: &RunLayout) -> anyhow::Result<Run> {
     let id = cr_rundir::RunId::parse(&id).unwrap_or_default();
     let task = task(&options, cwd)?;
     layout.dir.write("prompt", task.prompt.as_bytes())?;
-    let started = json!({
-        "type": "cr", "subtype": "start", "at": cr_rundir::now(), "run_id": id.as_str(),
-        "pid": std::process::id(), "name": options.name, "cwd": task.cwd,
-        "model": options.model, "resume": options.resume, "run_dir": layout.dir.path(),
-    });
-    let started = format!("{started}\n");
-    layout.dir.write("started", started.as_bytes())?;
+    let started = RetryStart {
+        pid: Some(std::process::id()),
+        name: options.name.as_deref().map(Into::into),
+        cwd: Some(task.cwd.to_string_lossy()),
+        model: options.model.as_deref().map(Into::into),
+        resume: options.resume.as_deref().map(Into::into),
+        run_dir: Some(layout.dir.path().to_string_lossy()),
+    };
+    let started = compose_line(Some(id.as_str()), &started);
+    layout.dir.write("started", &started)?;
     write_settings(&options, &task.cwd, layout)?;
     Ok(Run {
         schema: layout::SCHEMA,
@@ -175,53 +176,40 @@ fn output_file(run: &Run) -> Option<PathBuf> {
     run.settings.agent.as_ref()?.options().output_file
 }
 
-/// `line`, which is the last, with what became of that file.
-pub(crate) fn with_output_file(mut line: Vec<u8>, kept: Option<&OutputFileRecord>) -> Vec<u8> {
-    if let (Some(kept), Some(open)) = (kept, line.strip_suffix(b"}\n")) {
-        line.truncate(open.len());
-        line.extend(b",\"output_file\":");
-        line.extend(serde_json::to_vec(kept).unwrap_or_default());
-        line.extend(b"}\n");
-    }
-    line
-}
-
 impl Engine {
     /// Relays once more the attempts that ended before this start of the run.
     fn replay_ended(&mut self) -> anyhow::Result<()> {
         let attempts = self.layout.attempts(ID)?;
         for (number, ended) in (1..).zip(&attempts.ended) {
             let path = self.layout.attempt_path(ID, number);
-            let line = |state, reason| TaskLine {
-                id: ID,
+            self.replay_line(&cr_stream::Task {
+                id: ID.into(),
                 attempt: number,
-                state,
-                reason,
-                run_dir: Some(&path),
-                ..TaskLine::default()
-            };
-            self.replay_line(&line("running", "it was started before"))?;
+                state: "running".into(),
+                reason: "it was started before".into(),
+                run_dir: Some(path.to_string_lossy()),
+                ..cr_stream::Task::default()
+            });
             self.observer.attempt_began(&path, number)?;
             while !self.observer.attempt_ended(&path)? {
                 self.wait(None)?;
             }
-            self.replay_line(&TaskLine {
-                run_dir: Some(&path),
-                id: ID,
+            self.replay_line(&cr_stream::Task {
+                run_dir: Some(path.to_string_lossy()),
+                id: ID.into(),
                 attempt: number,
-                state: "retrying",
-                reason: &ended.end.why,
-                ..TaskLine::ended(&ended.end)
-            })?;
+                state: "retrying".into(),
+                reason: ended.end.why.as_str().into(),
+                ..ended_task(&ended.end)
+            });
         }
         Ok(())
     }
 
     /// A line that the session log has already.
-    fn replay_line(&mut self, line: &TaskLine<'_>) -> anyhow::Result<()> {
-        let bytes = self.log.line("task", line)?;
+    fn replay_line(&mut self, line: &cr_stream::Task<'_>) {
+        let bytes = self.log.line(line);
         self.observer.task_changed(line, &bytes);
-        Ok(())
     }
 }
 
@@ -239,65 +227,27 @@ pub(crate) fn exit(
     let outcome = last.map(|last| last.end.outcome());
     let is_stopped = outcome == Some(Outcome::Interrupted);
     let left = std::fs::read(layout.attempt_path(ID, number).join("exit.json")).ok();
-    let mut line = ExitLine::new(run_id);
-    match (left, signal) {
+    let exit = match (left, signal) {
         (Some(left), None) => return Some(left),
         (Some(left), Some(_)) if is_stopped => return Some(left),
-        (_, Some(signal)) => {
-            line.reason = "interrupted";
-            line.interrupted_by = Some(signal);
-        }
+        (_, Some(signal)) => ExitWithoutAgent {
+            interrupted_by: Some(signal),
+            ..ExitWithoutAgent::new(Reason::Interrupted)
+        },
         (None, None) if outcome == Some(Outcome::SpawnFailed) => {
             let why = last.map(|last| last.end.why.clone());
-            line = ExitLine::not_started(run_id, why.unwrap_or_default());
+            not_started(why.unwrap_or_default())
         }
         (None, None) => return None,
-    }
-    Some(line.bytes())
+    };
+    Some(compose_line(Some(run_id), &exit))
 }
 
-/// A `cr/exit` line where no agent was running.
-#[derive(Debug, Serialize)]
-struct ExitLine<'a> {
-    r#type: &'static str,
-    subtype: &'static str,
-    at: String,
-    run_id: &'a str,
-    reason: &'static str,
-    interrupted_by: Option<i32>,
-    spawn_code: Option<u8>,
-    error: Option<String>,
-    recorded: bool,
-}
-
-impl<'a> ExitLine<'a> {
-    fn new(run_id: &'a str) -> Self {
-        Self {
-            r#type: "cr",
-            subtype: "exit",
-            at: cr_rundir::now(),
-            run_id,
-            reason: "internal",
-            interrupted_by: None,
-            spawn_code: None,
-            error: None,
-            recorded: true,
-        }
-    }
-
-    fn bytes(&self) -> Vec<u8> {
-        let mut bytes = serde_json::to_vec(self).unwrap_or_default();
-        bytes.push(b'\n');
-        bytes
-    }
-
-    /// The line of a run that came to nothing.
-    fn not_started(run_id: &'a str, why: String) -> Self {
-        Self {
-            reason: "spawn_failed",
-            spawn_code: Some(125),
-            error: Some(why),
-            ..Self::new(run_id)
-        }
+/// The end of a run that could not start an agent.
+fn not_started(why: String) -> ExitWithoutAgent<'static> {
+    ExitWithoutAgent {
+        spawn_code: Some(125),
+        error: Some(why.into()),
+        ..ExitWithoutAgent::new(Reason::SpawnFailed)
     }
 }

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use cr_io::Exit;
-use cr_stream::OutputFileState;
 use rustix::event::{PollFd, PollFlags};
 
 use crate::cause::{self, Cause};
@@ -50,10 +49,7 @@ pub(crate) fn facts<'a>(front: &'a Supervisor<'_>) -> cr_stream::Exit<'a> {
         unkillable: listed(&front.swept.unkillable),
         children_kept: front.args.keep_children && !front.swept.leaked.is_empty(),
         recorded: Some(front.out.is_recorded()),
-        output_file: front.out.copy().map(|file| OutputFileState {
-            path: file.path.into(),
-            error: file.error.map(Into::into),
-        }),
+        output_file: front.out.copy().map(Into::into),
         record_cut: front.out.is_cut(),
     }
 }

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use cr_io::OutputFileRecord;
+
 use crate::field::{is_false, is_zero, object};
 use crate::open_enum::named;
 use crate::{Clock, LineBody, Named, OpenEnum, Subtype};
@@ -175,6 +177,27 @@ object! {
     }
 }
 
+impl From<OutputFileRecord> for OutputFileState<'_> {
+    fn from(record: OutputFileRecord) -> Self {
+        Self {
+            path: record.path.into(),
+            error: record.error.map(Into::into),
+        }
+    }
+}
+
+/// The `cr/exit` line `line` with the state of `--output-file` added: one
+/// supervisor wrote the line, and another one the file.
+pub fn with_output_file(mut line: Vec<u8>, file: &OutputFileState<'_>) -> Vec<u8> {
+    if let (Some(open), Ok(file)) = (line.strip_suffix(b"}\n"), serde_json::to_vec(file)) {
+        line.truncate(open.len());
+        line.extend(b",\"output_file\":");
+        line.extend(file);
+        line.extend(b"}\n");
+    }
+    line
+}
+
 object! {
     /// The `cr/exit` line of a run that ended between two attempts, while no
     /// agent was running. Its fields are those of [`Exit`].
@@ -196,9 +219,34 @@ impl LineBody for ExitWithoutAgent<'_> {
     const SUBTYPE: Subtype = Subtype::Exit;
 }
 
+impl ExitWithoutAgent<'_> {
+    /// The end of a run that is recorded.
+    pub fn new(reason: Reason) -> Self {
+        Self {
+            reason: reason.into(),
+            recorded: true,
+            ..Self::default()
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_output_file_is_added_to_a_line() {
+        let file = OutputFileState {
+            path: "/x".into(),
+            error: Some("full".into()),
+        };
+        let line = with_output_file(b"{\"type\":\"cr\",\"subtype\":\"exit\"}\n".to_vec(), &file);
+        let event = cr_event::Event::parse(&line).expect("an event");
+        let Some(crate::OwnLine::Exit(exit)) = crate::OwnLine::read(&event) else {
+            panic!("{event:?}");
+        };
+        assert_eq!(exit.output_file, Some(file));
+    }
 
     #[test]
     fn a_clock_is_a_reason_by_the_same_name() {

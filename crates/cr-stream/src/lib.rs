@@ -27,7 +27,9 @@ mod time;
 mod write;
 
 pub use ask::{Ask, AskKind, AskState};
-pub use exit::{AgentStderr, Exit, ExitWithoutAgent, LeftoverProcess, OutputFileState, Reason};
+pub use exit::{
+    AgentStderr, Exit, ExitWithoutAgent, LeftoverProcess, OutputFileState, Reason, with_output_file,
+};
 pub use field::Json;
 pub use git::{ChangedFile, DirtyFile, GitEnd, GitStart, IndexLock, OtherRef};
 pub use input::{Input, InputState};

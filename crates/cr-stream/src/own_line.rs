@@ -164,6 +164,12 @@ impl Finder {
         let event = Event::parse(line).ok()?;
         (event.kind == Kind::Cr).then_some(event)
     }
+
+    /// Whether `line` is a `cr/exit` line, however it is written.
+    pub fn is_exit(&self, line: &[u8]) -> bool {
+        let event = self.find(line);
+        event.is_some_and(|event| Subtype::of(&event) == Some(Subtype::Exit))
+    }
 }
 
 #[cfg(test)]
@@ -186,6 +192,8 @@ mod tests {
         let exit = br#" {"subtype":"exit","new":[1,{"a":"\ud800"}],"type":"cr"}"#;
         let event = finder.find(exit).expect("our own");
         assert_eq!(Subtype::of(&event), Some(Subtype::Exit));
+        assert!(finder.is_exit(exit));
+        assert!(!finder.is_exit(br#"{"type":"cr","subtype":"exi"}"#));
         assert!(Finder::may_be_own(br#"{"type":"cr","subtype":"noi"#));
         assert!(!Finder::may_be_own(br#"{"type":"user","subtype":"noi"#));
     }

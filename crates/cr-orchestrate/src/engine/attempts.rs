@@ -8,7 +8,7 @@ use signal_hook::consts::SIGTERM;
 use super::Engine;
 use super::running::RunningAttempt;
 use crate::attempt::{Ended, Spec};
-use crate::log::TaskLine;
+use crate::log::ended_task;
 use crate::pipeline::PROMPT;
 use crate::prompt::{self, NextAttempt};
 use crate::schedule::TaskRecord;
@@ -86,13 +86,13 @@ impl Engine {
         self.layout.note(&id, "start", &now);
         report::stream(&self.layout, &id, number);
         let path = self.layout.attempt_path(&id, number);
-        self.log_task(&TaskLine {
-            id: &id,
+        self.log_task(&cr_stream::Task {
+            id: id.into(),
             attempt: number,
-            state,
-            reason,
-            run_dir: Some(&path),
-            ..TaskLine::default()
+            state: state.into(),
+            reason: reason.into(),
+            run_dir: Some(path.to_string_lossy()),
+            ..cr_stream::Task::default()
         })?;
         self.observer.attempt_began(&path, number)?;
         let dies_with_engine = self.options.attempts_die_with_engine;
@@ -148,18 +148,18 @@ impl Engine {
             _ => format!("{}; {next}", last.end.why.trim_end_matches('.')),
         };
         let path = self.layout.attempt_path(&record.task.id, number);
-        self.log_task(&TaskLine {
-            id: &record.task.id,
+        self.log_task(&cr_stream::Task {
+            id: record.task.id.as_str().into(),
             attempt: number,
-            state: record.assessment.word(&record.attempts),
-            reason: &reason,
-            run_dir: Some(&path),
-            ..TaskLine::ended(&last.end)
+            state: record.assessment.word(&record.attempts).into(),
+            reason: reason.into(),
+            run_dir: Some(path.to_string_lossy()),
+            ..ended_task(&last.end)
         })
     }
 
-    fn log_task(&mut self, line: &TaskLine<'_>) -> anyhow::Result<()> {
-        let bytes = self.log.task(line)?;
+    fn log_task(&mut self, line: &cr_stream::Task<'_>) -> anyhow::Result<()> {
+        let bytes = self.log.write(line)?;
         self.observer.task_changed(line, &bytes);
         Ok(())
     }
