@@ -7,7 +7,7 @@ pub(crate) fn all() -> Vec<Command> {
     vec![
         // The script, whose command line cr-runs reads.
         cr_runs::Runner::command(),
-        cr_spawn::Args::command(),
+        cr_agent::AgentOptions::command(),
         cr_git::Args::command(),
         cr_filter::Args::command(),
         cr_summarize::Args::command(),

@@ -79,7 +79,14 @@ impl AsFd for Signals {
 /// Keeps children until they are waited for, also where SIGCHLD was ignored:
 /// the kernel would then reap them for us.
 pub fn keep_children() -> io::Result<()> {
-    signal_hook::flag::register(SIGCHLD, Arc::default())?;
+    ignore_here(SIGCHLD)
+}
+
+/// Gives signal `number` a handler that does nothing. This process then still
+/// ignores the signal, and the programs that it starts get the default action,
+/// also where this process inherited the signal as ignored.
+pub fn ignore_here(number: i32) -> io::Result<()> {
+    signal_hook::flag::register(number, Arc::default())?;
     Ok(())
 }
 

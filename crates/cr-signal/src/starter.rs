@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, PidfdFlags, getpid, getppid, getsid, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, getppid, pidfd_open};
 use signal_hook::consts::SIGHUP;
 
 use crate::Ignored;
@@ -41,7 +41,7 @@ impl Starter {
             return None;
         }
         let parent = getppid().filter(|&pid| pid != Pid::INIT)?;
-        Self::open(parent, getsid(None) == Ok(getpid()))
+        Self::open(parent, cr_sys::leads_session())
     }
 
     /// If the process ended before it could be opened, there is none to watch.

@@ -1,7 +1,12 @@
-//! Why a run ends, and what the shell is told.
+//! Why a run ends, and the exit code that follows.
+
+use std::env;
+use std::path::Path;
 
 use cr_io::Exit;
+use cr_signal::{SIGPIPE, SIGTERM};
 use cr_stream::{Clock, Reason};
+use rustix::io::Errno;
 
 use crate::guardian_protocol::End;
 use crate::output::Fate;
@@ -13,7 +18,7 @@ pub(crate) enum Cause {
     Clock(Clock),
     /// A signal to us.
     Signal(i32),
-    /// Whoever started us is gone.
+    /// The process that started us is gone.
     Orphaned,
     /// Nobody reads standard output.
     ReaderGone,
@@ -40,7 +45,7 @@ impl Cause {
         }
     }
 
-    /// What to say of it in words.
+    /// The message for the user, if there is one.
     pub(crate) fn error(&self) -> Option<String> {
         match self {
             Self::OutputFailed(text) => Some(format!("write standard output: {text}")),
@@ -50,11 +55,33 @@ impl Cause {
         }
     }
 
+    /// The code of a run whose agent could not be started.
+    pub(crate) fn spawn_code(&self) -> Option<u8> {
+        match self {
+            Self::NotStarted(exit, _) => Some(exit.code()),
+            _ => None,
+        }
+    }
+
+    /// Why a program that is there does not run.
+    pub(crate) fn cannot_run(errno: i32, what: &str, name: Option<&Path>) -> Self {
+        let name = name.map_or_else(
+            || env::var("CR_CLAUDE").unwrap_or_else(|_| "claude".to_owned()),
+            |name| name.display().to_string(),
+        );
+        let exit = match Errno::from_raw_os_error(errno) {
+            // Also of a script whose interpreter is missing.
+            Errno::NOENT | Errno::ACCESS | Errno::NOEXEC | Errno::TOOBIG => Exit::CannotExec,
+            _ => Exit::Tool,
+        };
+        Self::NotStarted(exit, format!("{name}: {what}"))
+    }
+
     /// The signal that the agent gets.
     pub(crate) fn signal(&self) -> i32 {
         match self {
             Self::Signal(number) => *number,
-            _ => signal_hook::consts::SIGTERM,
+            _ => SIGTERM,
         }
     }
 }
@@ -74,11 +101,9 @@ pub(crate) fn code(
             Some(is_error) => Exit::Code(is_error.into()),
         },
         (Some(Cause::Signal(number)), _) => of_signal(*number),
-        (Some(Cause::Orphaned), _) => of_signal(signal_hook::consts::SIGTERM),
+        (Some(Cause::Orphaned), _) => of_signal(SIGTERM),
         (Some(Cause::OutputFailed(_)), _) | (_, Fate::Failed(_)) => Exit::Io,
-        (Some(Cause::ReaderGone), _) | (None, Fate::Gone) => {
-            of_signal(signal_hook::consts::SIGPIPE)
-        }
+        (Some(Cause::ReaderGone), _) | (None, Fate::Gone) => of_signal(SIGPIPE),
         (Some(Cause::GuardianDied(_)), _) => Exit::Tool,
         (Some(Cause::NotStarted(exit, _)), _) => *exit,
         (None, Fate::Open) => match end {

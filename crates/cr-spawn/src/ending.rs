@@ -1,106 +1,106 @@
-//! The last word on a run.
+//! The end of a run: its last line and its exit code.
 
 use std::time::Duration;
 
 use cr_io::Exit;
-use rustix::event::{PollFd, PollFlags};
 
 use crate::cause::{self, Cause};
 use crate::output::Fate;
+use crate::poll_set::reader_left;
 use crate::prepare::note;
 use crate::record::{listed, millis};
-use crate::start::spawn_code;
 use crate::supervisor::Supervisor;
 
 /// How long a reader may take for the rest, if the end was not the agent's own.
-const PATIENCE: Duration = Duration::from_secs(1);
+const SLOW_READER_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Between two looks at whether the reader has left or a signal came.
+const DRAIN_STEP: Duration = Duration::from_millis(200);
 
 /// What `cr/exit` will say.
-pub(crate) fn facts<'a>(front: &'a Supervisor<'_>) -> cr_stream::Exit<'a> {
-    let (counts, cause) = (front.stdout.counts(), front.cause.as_ref());
+pub(crate) fn exit_line<'a>(supervisor: &'a Supervisor<'_>) -> cr_stream::Exit<'a> {
+    let Supervisor {
+        context,
+        streams,
+        timing,
+        progress,
+        ..
+    } = supervisor;
+    let (counts, leftovers) = (streams.stdout.counts(), &progress.leftovers);
+    let (cause, end) = (progress.state.cause.as_ref(), progress.state.end);
     let started = !matches!(cause, Some(Cause::NotStarted(..)));
     let error = cause.and_then(Cause::error);
     cr_stream::Exit {
-        reason: Cause::reason(cause, front.end).into(),
-        exit_code: front.end.and_then(|end| end.code),
-        signal: front.end.and_then(|end| end.signal),
-        killed: front.killed && started,
+        reason: Cause::reason(cause, end).into(),
+        exit_code: end.and_then(|end| end.code),
+        signal: end.and_then(|end| end.signal),
+        killed: progress.state.killed && started,
         interrupted_by: match cause {
             Some(Cause::Signal(number)) => Some(*number),
-            Some(Cause::Orphaned) => Some(signal_hook::consts::SIGTERM),
+            Some(Cause::Orphaned) => Some(cr_signal::SIGTERM),
             _ => None,
         },
         parent_died: cause == Some(&Cause::Orphaned),
-        spawn_code: cause.and_then(spawn_code),
-        error: error.map(|text| front.redactor.redact(&text).into_owned().into()),
-        result_seen: Some(front.activity.result_is_error.is_some()),
-        result_is_error: front.activity.result_is_error,
-        duration_ms: Some(millis(front.started.elapsed())),
-        stopped_ms: millis(front.stopped),
+        spawn_code: cause.and_then(Cause::spawn_code),
+        error: error.map(|text| context.redactor.redact(&text).into_owned().into()),
+        result_seen: Some(timing.activity.result_is_error.is_some()),
+        result_is_error: timing.activity.result_is_error,
+        duration_ms: Some(millis(timing.started.elapsed())),
+        stopped_ms: millis(timing.stopped),
         lines: counts.lines,
         bytes: counts.bytes,
         noise: counts.noise,
         forged: counts.forged,
         oversize: counts.oversize,
-        stderr: front.stderr.ends(),
+        stderr: streams.stderr.ends(),
         torn_tail: counts.torn,
-        leaked: listed(&front.swept.leaked),
-        leaked_total: Some(front.swept.leaked.len() as u64),
-        unkillable: listed(&front.swept.unkillable),
-        children_kept: front.args.keep_children && !front.swept.leaked.is_empty(),
-        recorded: Some(front.out.is_recorded()),
-        output_file: front.out.copy().map(Into::into),
-        record_cut: front.out.is_cut(),
+        leaked: listed(&leftovers.leaked),
+        leaked_total: Some(leftovers.leaked_total as u64),
+        unkillable: listed(&leftovers.unkillable),
+        children_kept: context.options.keep_children && leftovers.leaked_total > 0,
+        recorded: Some(streams.output.is_recorded()),
+        output_file: streams.output.output_file().map(Into::into),
+        record_cut: streams.output.is_cut(),
     }
 }
 
-/// Records the end, lets the guardian go, and says the last word.
+/// Records the end, dismisses the guardian, and writes the last line.
 ///
-/// In this order: a reader may keep us waiting for ever, and the record must
-/// not wait with us. Whoever sees the end of the file knows that nobody is left.
-pub(crate) fn finish(mut front: Supervisor<'_>, line: &[u8]) -> Exit {
-    if let Some(dir) = front.run_dir
+/// In this order: a reader may block us for ever, and the record must not wait
+/// for it. The end of file says that no process is left.
+pub(crate) fn finish(mut supervisor: Supervisor<'_>, line: &[u8]) -> Exit {
+    if let Some(dir) = supervisor.context.run_dir
         && let Err(err) = dir.write_once("exit.json", line)
     {
         note(&format!("not recorded: {}", cr_io::message(&err)));
     }
-    front.out.line(line.trim_ascii_end());
+    supervisor.streams.output.line(line.trim_ascii_end());
     let Supervisor {
-        guard,
-        mut out,
-        mut signals,
-        cause,
-        end,
-        activity,
+        guardian,
+        mut requests,
+        streams,
+        timing,
+        progress,
         ..
-    } = front;
-    guard.dismiss();
-    out.end();
-    loop {
-        if out.drain(Duration::from_millis(200)) || reader_left() {
-            break;
-        }
-        let is_told = !signals.pending().is_empty();
-        if is_told || (cause.is_some() && !out.drain(PATIENCE)) {
+    } = supervisor;
+    let (mut output, state) = (streams.output, progress.state);
+    guardian.dismiss();
+    output.end();
+    while !output.drain(DRAIN_STEP) && !reader_left(&std::io::stdout()) {
+        let is_ours = state.cause.is_some();
+        if requests.came() || (is_ours && !output.drain(SLOW_READER_TIMEOUT)) {
             break;
         }
     }
-    let fate = out.fate();
-    let code = cause::code(cause.as_ref(), end, activity.result_is_error, &fate);
+    let (fate, cause) = (output.fate(), state.cause.as_ref());
+    let code = cause::code(cause, state.end, timing.activity.result_is_error, &fate);
     if let Fate::Failed(text) = &fate {
         note(&format!("write standard output: {text}"));
-    } else if let Some(text) = cause.as_ref().and_then(Cause::error) {
+    } else if let Some(text) = cause.and_then(Cause::error) {
         note(&text);
     }
-    if let Some(text) = out.copy().and_then(|copy| copy.trouble()) {
+    if let Some(text) = output.output_file().and_then(|file| file.trouble()) {
         note(&text);
     }
     code
-}
-
-fn reader_left() -> bool {
-    let stdout = std::io::stdout();
-    let mut fds = [PollFd::new(&stdout, PollFlags::empty())];
-    crate::poll_set::polled(&mut fds, Duration::ZERO);
-    fds[0].revents().contains(PollFlags::ERR)
 }

@@ -1,8 +1,9 @@
 //! The agent's parent.
 //!
 //! It does little, so that little can go wrong: it starts the agent, reaps, and
-//! ends everything when it is told to or when the front is gone. While it
-//! lives, standard output stays open: an end of file means that nobody is left.
+//! ends everything when it is told to or when the supervisor is gone. While it
+//! lives, standard output stays open: an end of file means that no process is
+//! left.
 
 use std::env;
 use std::ffi::OsString;
@@ -15,32 +16,33 @@ use std::time::{Duration, Instant};
 
 use cr_proc::{Process, Swept, descendants};
 use cr_rundir::{Lock, RunDir};
+use cr_signal::{
+    Ignored, SIGALRM, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
+};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
     Pid, Signal, getpid, getppid, kill_process_group, set_parent_process_death_signal, setsid,
 };
-use signal_hook::consts::{
-    SIGALRM, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
-};
 
-use crate::guardian_protocol::{End, GuardianSocket, Order, Received, Report, Spec};
-use crate::record;
+use crate::guardian_protocol::{
+    End, GuardianSocket, LeftoverReport, Order, Received, Report, RunSpec,
+};
+use crate::phases::SWEEP_TERM_GRACE;
+use crate::record::{self, MOST_PROCESSES};
 
 /// The first argument of a guardian; no option of the tool begins like it.
 pub(crate) const MARK: &str = "--guardian:";
 
-/// How long a sweep asks before it kills.
-pub(crate) const PATIENCE: Duration = Duration::from_millis(200);
+/// How long another process can keep this one stopped: while the agent runs, and
+/// while everything is ended.
+const WAKE_INTERVAL: Duration = Duration::from_millis(100);
+pub(crate) const WAKE_INTERVAL_AT_END: Duration = Duration::from_millis(1);
 
-/// How long somebody can keep us stopped, while all is well and at the end.
-const WAKE: Duration = Duration::from_millis(100);
-pub(crate) const WAKE_SOON: Duration = Duration::from_millis(1);
+/// After this long without an order, the supervisor's state is checked.
+const ORDER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Without a word from the front for this long, it is looked at.
-const SILENCE: Duration = Duration::from_secs(2);
-
-/// A front that somebody else stopped is waited for this long.
-const STOPPED_LIMIT: Duration = Duration::from_secs(30);
+/// A supervisor that somebody else stopped is killed after this time.
+const STOPPED_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Runs as the guardian if this process was started as one.
 pub fn guard() -> Option<ExitCode> {
@@ -56,66 +58,67 @@ pub fn guard() -> Option<ExitCode> {
 }
 
 struct Guardian {
-    wire: GuardianSocket,
-    chld: UnixStream,
-    front: i32,
+    socket: GuardianSocket,
+    /// Readable when a child has ended.
+    child_ended: UnixStream,
+    supervisor: i32,
     agent: Option<Pid>,
     end: Option<End>,
-    spec: Option<Spec>,
+    spec: Option<RunSpec>,
     run_dir: Option<RunDir>,
-    /// Held, not used: it goes when we go.
+    /// Held until this process ends.
     lock: Option<Lock>,
     started: Instant,
-    /// When the front was last heard of.
-    heard: Instant,
-    /// Since when the front is seen stopped though it did not say so.
+    last_order: Instant,
+    /// Since when the supervisor is stopped without having announced it.
     stopped: Option<Instant>,
-    /// The front said that it will be stopped.
+    /// The supervisor announced that it will be stopped.
     is_paused: bool,
     paused: Vec<Process>,
-    is_told: bool,
+    is_end_reported: bool,
 }
 
 impl Guardian {
     fn new() -> io::Result<Self> {
-        // Out of reach of the terminal: the front decides what its signals mean.
+        // Out of reach of the terminal: the supervisor decides what its signals mean.
         let _ = setsid();
         let _ = std::fs::write("/proc/self/comm", "cr-guardian");
-        signal_hook::flag::register(SIGCONT, std::sync::Arc::default())?;
-        // One that we adopt may stop us; the kernel wakes us again. Without such a
-        // timer it does so at least when the front dies.
-        let _ = cr_sys::wake_every(WAKE);
+        cr_signal::ignore_here(SIGCONT)?;
+        // A process that we adopt may stop us; the kernel wakes us again. Without
+        // such a timer it does so at least when the supervisor dies.
+        let _ = cr_sys::wake_every(WAKE_INTERVAL);
         set_parent_process_death_signal(Some(Signal::CONT))?;
         cr_proc::adopt_orphans()?;
         let (read, write) = UnixStream::pair()?;
         read.set_nonblocking(true)?;
         write.set_nonblocking(true)?;
         signal_hook::low_level::pipe::register(SIGCHLD, write)?;
-        // Handled and not ignored: the agent would inherit the latter. A hang-up
-        // that is ignored already stays so, as nohup wants it; a shell that runs us
-        // in the background means the terminal's signals, which reach no agent.
-        let ignored = crate::signals::ignored();
+        // By a handler: the agent would inherit that a signal is ignored. Only
+        // SIGHUP stays ignored if it was, as nohup wants it. A shell also has a
+        // background job ignore SIGINT and SIGQUIT, but it means those of the
+        // terminal, and the terminal does not reach the agent.
+        let ignored = Ignored::read();
         for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM] {
-            if signal != SIGHUP || ignored & (1 << (signal - 1)) == 0 {
-                signal_hook::flag::register(signal, std::sync::Arc::default())?;
+            if signal != SIGHUP || !ignored.contains(signal) {
+                cr_signal::ignore_here(signal)?;
             }
         }
         let now = Instant::now();
         Ok(Self {
-            wire: GuardianSocket::from_fd(io::stdin().as_fd().try_clone_to_owned()?),
-            chld: read,
-            front: getppid().map_or(0, |pid| pid.as_raw_nonzero().get()),
+            socket: GuardianSocket::from_fd(io::stdin().as_fd().try_clone_to_owned()?),
+            child_ended: read,
+            supervisor: getppid().map_or(0, |pid| pid.as_raw_nonzero().get()),
             agent: None,
             end: None,
             spec: None,
             run_dir: None,
             lock: None,
             started: now,
-            heard: now,
+            last_order: now,
             stopped: None,
             is_paused: false,
             paused: Vec::new(),
-            is_told: false,
+            is_end_reported: false,
         })
     }
 
@@ -123,7 +126,7 @@ impl Guardian {
         loop {
             self.wait()?;
             loop {
-                match self.wire.receive::<Order>() {
+                match self.socket.receive::<Order>() {
                     Received::Nothing => break,
                     Received::Closed => return self.finish_alone(),
                     Received::Message(Order::Leave, _) => return Ok(()),
@@ -131,8 +134,9 @@ impl Guardian {
                 }
             }
             self.reap();
-            if self.front_is_lost() {
-                let _ = Process::read(self.front).map(|front| front.signal(Signal::KILL));
+            if self.supervisor_is_lost() {
+                let supervisor = Process::read(self.supervisor);
+                let _ = supervisor.map(|supervisor| supervisor.signal(Signal::KILL));
                 return self.finish_alone();
             }
         }
@@ -144,32 +148,35 @@ impl Guardian {
             tv_nsec: 0,
         };
         let mut fds = [
-            PollFd::new(&self.wire, PollFlags::IN),
-            PollFd::new(&self.chld, PollFlags::IN),
+            PollFd::new(&self.socket, PollFlags::IN),
+            PollFd::new(&self.child_ended, PollFlags::IN),
         ];
         match poll(&mut fds, Some(&second)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(err) => return Err(err.into()),
         }
         let mut bytes = [0; 64];
-        while matches!((&self.chld).read(&mut bytes), Ok(n) if n > 0) {}
+        while matches!((&self.child_ended).read(&mut bytes), Ok(n) if n > 0) {}
         Ok(())
     }
 
     fn obey(&mut self, order: Order, fds: Vec<OwnedFd>, argv: &[OsString]) {
-        self.hear();
+        self.order_came();
         match order {
-            Order::Know(spec) => self.know(spec, fds),
+            Order::Prepare(spec) => self.prepare(spec, fds),
             Order::Start => self.start(fds, argv),
-            Order::Ping => self.tell(&Report::Pong),
+            Order::Ping => self.report(&Report::Pong),
             Order::Signal(number) => self.signal_agent(number),
-            Order::Sweep { patience_ms } => {
-                let swept = self.sweep(Duration::from_millis(patience_ms));
-                self.tell_swept(&swept.leaked, &swept.unkillable);
+            Order::Sweep { term_grace_ms } => {
+                let swept = self.sweep(Duration::from_millis(term_grace_ms));
+                self.report_swept(swept);
             }
             Order::List => {
                 self.reap();
-                self.tell_swept(&descendants(me()), &[]);
+                self.report_swept(Swept {
+                    leaked: descendants(own_pid()),
+                    unkillable: Vec::new(),
+                });
             }
             Order::Pause => {
                 self.is_paused = true;
@@ -180,10 +187,10 @@ impl Guardian {
         }
     }
 
-    fn know(&mut self, spec: Spec, fds: Vec<OwnedFd>) {
+    fn prepare(&mut self, spec: RunSpec, fds: Vec<OwnedFd>) {
         let mut fds = fds.into_iter();
         if let (Some(dir), Some(path)) = (fds.next(), &spec.run_dir) {
-            self.run_dir = Some(RunDir::from_fd(dir, path.clone()));
+            self.run_dir = Some(RunDir::from_fd(dir, path.0.clone().into()));
         }
         self.lock = fds.next().map(Lock::from_fd);
         self.spec = Some(spec);
@@ -195,18 +202,16 @@ impl Guardian {
         let (Some(spec), (Some(stdin), Some(stdout), Some(stderr))) = (&self.spec, streams) else {
             return;
         };
-        let mut command = Command::new(&spec.program);
+        let mut command = Command::new(&spec.program.0);
         if let Some((name, rest)) = argv.split_first() {
             command.arg0(name).args(rest);
         }
-        if let Some(cwd) = &spec.cwd {
-            command.current_dir(cwd);
-        }
         command
+            .current_dir(&spec.cwd.0)
             .stdin(Stdio::from(stdin))
             .stdout(Stdio::from(stdout))
             .stderr(Stdio::from(stderr));
-        // If both of us are killed at one blow, the agent at least is asked.
+        // If both processes are killed at once, the agent at least gets SIGTERM.
         cr_sys::in_own_session(&mut command, Some(Signal::TERM));
         let report = match command.spawn() {
             Ok(child) => {
@@ -221,7 +226,7 @@ impl Guardian {
                 what: err.to_string(),
             },
         };
-        self.tell(&report);
+        self.report(&report);
     }
 
     /// Signals the agent's group, and wakes what is stopped in it.
@@ -246,10 +251,10 @@ impl Guardian {
         self.ended(end);
     }
 
-    fn sweep(&mut self, patience: Duration) -> Swept {
+    fn sweep(&mut self, term_grace: Duration) -> Swept {
         self.resume();
         let (agent, mut end) = (self.agent, None);
-        let swept = cr_proc::sweep(patience, |pid, status| {
+        let swept = cr_proc::sweep(term_grace, |pid, status| {
             if Some(pid) == agent {
                 end = Some(End::from(status));
             }
@@ -262,46 +267,47 @@ impl Guardian {
         if self.end.is_none() && end.is_some() {
             self.end = end;
         }
-        if let (Some(end), false) = (self.end, self.is_told) {
-            self.is_told = true;
-            self.tell(&Report::Exited(end));
+        if let (Some(end), false) = (self.end, self.is_end_reported) {
+            self.is_end_reported = true;
+            self.report(&Report::Exited(end));
         }
     }
 
     /// Stops everything that runs.
     fn pause(&mut self) {
-        for process in descendants(me()) {
+        for process in descendants(own_pid()) {
             if !process.is_stopped() && process.signal(Signal::STOP).is_ok() {
                 self.paused.push(process);
             }
         }
     }
 
-    /// Lets go on what was stopped, and nothing else.
+    /// Lets the processes continue that were stopped here, and no others.
     fn resume(&mut self) {
         for process in std::mem::take(&mut self.paused) {
             let _ = process.signal(Signal::CONT);
         }
     }
 
-    fn hear(&mut self) {
-        self.heard = Instant::now();
+    fn order_came(&mut self) {
+        self.last_order = Instant::now();
         self.is_paused = false;
         if self.stopped.take().is_some() {
             self.resume();
         }
     }
 
-    /// Whether the front is stopped, did not announce it, and stays so.
+    /// Whether the supervisor was stopped without having announced it, and stays
+    /// so.
     ///
-    /// The agent is stopped with it, so that nothing is spent meanwhile.
-    fn front_is_lost(&mut self) -> bool {
-        if self.is_paused || self.heard.elapsed() < SILENCE {
+    /// The agent is stopped with it, so that it spends nothing meanwhile.
+    fn supervisor_is_lost(&mut self) -> bool {
+        if self.is_paused || self.last_order.elapsed() < ORDER_TIMEOUT {
             return false;
         }
-        let stopped = Process::read(self.front).is_some_and(|front| front.is_stopped());
+        let stopped = Process::read(self.supervisor).is_some_and(|process| process.is_stopped());
         match (stopped, self.stopped) {
-            (true, Some(since)) => since.elapsed() > STOPPED_LIMIT,
+            (true, Some(since)) => since.elapsed() > STOPPED_TIMEOUT,
             (true, None) => {
                 self.stopped = Some(Instant::now());
                 self.pause();
@@ -311,14 +317,14 @@ impl Guardian {
         }
     }
 
-    /// The front is gone: ends everything and leaves the record.
+    /// Ends everything and writes the record: the supervisor is gone.
     fn finish_alone(&mut self) -> io::Result<()> {
-        let _ = cr_sys::wake_every(WAKE_SOON);
+        let _ = cr_sys::wake_every(WAKE_INTERVAL_AT_END);
         let keep = self.spec.as_ref().is_some_and(|spec| spec.keep_children);
         let swept = if keep && self.end.is_some() {
             Swept::default()
         } else {
-            self.sweep(PATIENCE)
+            self.sweep(SWEEP_TERM_GRACE)
         };
         let (Some(spec), Some(run_dir)) = (&self.spec, &self.run_dir) else {
             return Ok(());
@@ -336,20 +342,25 @@ impl Guardian {
         Ok(())
     }
 
-    fn tell_swept(&self, leaked: &[Process], unkillable: &[Process]) {
-        let most = |list: &[Process]| list.iter().take(record::MOST_PROCESSES).cloned().collect();
-        self.tell(&Report::Swept {
-            leaked: most(leaked),
-            unkillable: most(unkillable),
-        });
+    fn report_swept(&self, mut swept: Swept) {
+        let agent = self.agent.map(|pid| pid.as_raw_nonzero().get());
+        swept.leaked.retain(|process| Some(process.pid) != agent);
+        let leaked_total = swept.leaked.len();
+        swept.leaked.truncate(MOST_PROCESSES);
+        swept.unkillable.truncate(MOST_PROCESSES);
+        self.report(&Report::Swept(LeftoverReport {
+            leaked: swept.leaked,
+            leaked_total,
+            unkillable: swept.unkillable,
+        }));
     }
 
-    /// A front that does not take the message is dead or will ask again.
-    fn tell(&self, report: &Report) {
-        let _ = self.wire.send(report, &[]);
+    /// A supervisor that does not take the report is dead or will ask again.
+    fn report(&self, report: &Report) {
+        let _ = self.socket.send(report, &[]);
     }
 }
 
-fn me() -> i32 {
+fn own_pid() -> i32 {
     getpid().as_raw_nonzero().get()
 }

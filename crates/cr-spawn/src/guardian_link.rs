@@ -1,4 +1,4 @@
-//! The front's view of the guardian.
+//! The supervisor's link to the guardian.
 
 use std::ffi::OsString;
 use std::io;
@@ -7,26 +7,32 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use cr_proc::{Process, Swept};
-use rustix::process::{Pid, Signal};
-use signal_hook::consts::SIGCONT;
+use cr_proc::Process;
+use cr_signal::SIGCONT;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 
-use crate::guardian::{MARK, WAKE_SOON};
-use crate::guardian_protocol::{End, GuardianSocket, Order, Received, Report};
+use crate::guardian::{MARK, WAKE_INTERVAL_AT_END};
+use crate::guardian_protocol::{End, GuardianSocket, LeftoverReport, Order, Received, Report};
+use crate::poll_set::wait_readable;
 
-/// Between two signs of life.
-const BEAT: Duration = Duration::from_secs(1);
+/// Between two pings.
+const PING_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Without one for this long, a guardian that is stopped is given up.
-const LOST: Duration = Duration::from_secs(6);
+/// A guardian that is stopped and has said nothing for this long is lost.
+const LOST_AFTER: Duration = Duration::from_secs(6);
+
+/// How long a dismissed guardian may take to leave.
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A guardian that runs.
 #[derive(Debug)]
 pub(crate) struct GuardianLink {
-    wire: GuardianSocket,
+    socket: GuardianSocket,
     child: Child,
-    heard: Instant,
-    asked: Instant,
+    /// The agent's process id, once it runs.
+    pub(crate) agent: Option<i32>,
+    last_report: Instant,
+    last_ping: Instant,
 }
 
 impl GuardianLink {
@@ -37,7 +43,7 @@ impl GuardianLink {
         environment: &[(&'static str, Option<String>)],
         isolate: bool,
     ) -> io::Result<Self> {
-        let (wire, theirs) = GuardianSocket::pair()?;
+        let (socket, theirs) = GuardianSocket::pair()?;
         let mut command = Command::new("/proc/self/exe");
         command
             .arg0("cr-spawn")
@@ -57,10 +63,11 @@ impl GuardianLink {
         let child = command.spawn()?;
         let now = Instant::now();
         Ok(Self {
-            wire,
+            socket,
             child,
-            heard: now,
-            asked: now,
+            agent: None,
+            last_report: now,
+            last_ping: now,
         })
     }
 
@@ -68,64 +75,61 @@ impl GuardianLink {
         self.child.id()
     }
 
-    /// Gives an order; a guardian that is dead will be noticed as such.
+    /// Gives an order. That the guardian is dead is noticed elsewhere.
     pub(crate) fn order(&self, order: &Order, fds: &[BorrowedFd<'_>]) {
-        let _ = self.wire.send(order, fds);
+        let _ = self.socket.send(order, fds);
     }
 
     /// The next report.
-    pub(crate) fn report(&mut self) -> Received<Report> {
-        let received = self.wire.receive();
+    pub(crate) fn next_report(&mut self) -> Received<Report> {
+        let received = self.socket.receive();
         if let Received::Message(..) = received {
-            self.heard = Instant::now();
+            self.last_report = Instant::now();
         }
         received
     }
 
-    /// Does what is due to keep in touch; returns whether the guardian is lost:
+    /// Pings the guardian if it is time to; returns whether it is lost because
     /// somebody keeps stopping it.
     pub(crate) fn is_lost(&mut self) -> bool {
-        if self.asked.elapsed() < BEAT {
+        if self.last_ping.elapsed() < PING_INTERVAL {
             return false;
         }
-        self.asked = Instant::now();
+        self.last_ping = Instant::now();
         self.order(&Order::Ping, &[]);
-        // Nobody has a reason to stop it, so whoever did is not asked.
+        // Nobody has a reason to stop it, so it is woken without asking.
         let Some(process) = self.process().filter(Process::is_stopped) else {
             return false;
         };
         let _ = process.signal(Signal::CONT);
-        self.heard.elapsed() > LOST
+        self.last_report.elapsed() > LOST_AFTER
     }
 
-    /// When [`GuardianLink::is_lost`] wants to be called next.
+    /// When [`GuardianLink::is_lost`] must be called next.
     pub(crate) fn due(&self) -> Instant {
-        self.asked + BEAT
+        self.last_ping + PING_INTERVAL
     }
 
-    /// Forgives the time that this process itself was stopped.
-    pub(crate) fn shift(&mut self, by: Duration) {
-        self.heard += by;
+    /// Leaves out the time in which this process itself was stopped.
+    pub(crate) fn exclude(&mut self, gap: Duration) {
+        self.last_report += gap;
     }
 
     fn process(&self) -> Option<Process> {
         Process::read(i32::try_from(self.child.id()).ok()?)
     }
 
-    /// Ends the guardian and everything below it by our own hand; `agent` is
-    /// the one whose end is wanted.
-    pub(crate) fn outlive(
-        &mut self,
-        agent: Option<i32>,
-        patience: Duration,
-    ) -> (Swept, Option<End>) {
-        // Those we are about to adopt may stop us, and nobody else is left.
-        let _ = signal_hook::flag::register(SIGCONT, std::sync::Arc::default());
-        let _ = cr_sys::wake_every(WAKE_SOON);
+    /// Ends the guardian and everything below it from this process; returns who
+    /// was left and how the agent ended.
+    pub(crate) fn take_over(&mut self, term_grace: Duration) -> (LeftoverReport, Option<End>) {
+        // The processes that we are about to adopt may stop us, and no guardian
+        // is left to wake us.
+        let _ = cr_signal::ignore_here(SIGCONT);
+        let _ = cr_sys::wake_every(WAKE_INTERVAL_AT_END);
         let mut leaked = cr_proc::outlive(Pid::from_child(&self.child));
         let _ = self.child.wait();
-        let mut end = None;
-        let mut swept = cr_proc::sweep(patience, |pid, status| {
+        let (agent, mut end) = (self.agent, None);
+        let swept = cr_proc::sweep(term_grace, |pid, status| {
             if Some(pid.as_raw_nonzero().get()) == agent {
                 end = Some(End::from(status));
             }
@@ -134,19 +138,20 @@ impl GuardianLink {
         let more: Vec<Process> = swept.leaked.into_iter().filter(new).collect();
         leaked.extend(more);
         leaked.retain(|process| Some(process.pid) != agent);
-        swept.leaked = leaked;
-        (swept, end)
+        let leftovers = LeftoverReport {
+            leaked_total: leaked.len(),
+            leaked,
+            unkillable: swept.unkillable,
+        };
+        (leftovers, end)
     }
 
     /// Sends the guardian away: the end is recorded.
     pub(crate) fn dismiss(mut self) {
         self.order(&Order::Leave, &[]);
-        let gone = rustix::process::pidfd_open(
-            Pid::from_child(&self.child),
-            rustix::process::PidfdFlags::empty(),
-        );
-        let left = gone.is_ok_and(|gone: OwnedFd| crate::poll_set::readable(&gone, BEAT));
-        if !left {
+        let process = pidfd_open(Pid::from_child(&self.child), PidfdFlags::empty());
+        let has_left = process.is_ok_and(|process: OwnedFd| wait_readable(&process, LEAVE_TIMEOUT));
+        if !has_left {
             let _ = self.child.kill();
         }
         let _ = self.child.wait();
@@ -155,6 +160,6 @@ impl GuardianLink {
 
 impl AsFd for GuardianLink {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.wire.as_fd()
+        self.socket.as_fd()
     }
 }

@@ -1,13 +1,13 @@
-//! What the front and the guardian say to each other.
+//! The messages between the supervisor and the guardian.
 //!
-//! One message a packet, so that a half-written one cannot exist; an end of
+//! One message is one packet, so that half a message cannot arrive. An end of
 //! file means that the other side is dead.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::PathBuf;
 
+use cr_agent::OsText;
 use cr_proc::Process;
 use rustix::io::Errno;
 use rustix::net::{
@@ -17,57 +17,56 @@ use rustix::net::{
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// Enough for a list of processes; nothing larger is sent.
-const PACKET: usize = 64 << 10;
+/// The longest message: a list of processes.
+const MAX_PACKET: usize = 64 << 10;
 
 /// The most descriptors that come with one message.
-const DESCRIPTORS: usize = 5;
+const MAX_DESCRIPTORS: usize = 5;
 
 /// What the guardian is told to do.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) enum Order {
-    /// What the run is; the run's directory and its lock come with this. From
-    /// now on the guardian can write the record of its end.
-    Know(Spec),
+    /// Take note of the run; the run directory and its lock come with this. From
+    /// now on the guardian can write the record of the run's end.
+    Prepare(RunSpec),
     /// Start the agent; its three standard streams come with this.
     Start,
-    /// Say that you are alive.
+    /// Report that you are alive.
     Ping,
     /// Send a signal to the agent's group.
     Signal(i32),
     /// End everything that is left.
     Sweep {
-        /// How long SIGTERM has before SIGKILL.
-        patience_ms: u64,
+        /// The time from SIGTERM to SIGKILL.
+        term_grace_ms: u64,
     },
-    /// Say who is left, and let them live.
+    /// Report the processes that are left, and do not kill them.
     List,
-    /// Stop everything until further notice; the front stops too.
+    /// Stop all processes until [`Order::Resume`]; the supervisor stops too.
     Pause,
-    /// Go on.
+    /// Let them continue.
     Resume,
-    /// The end is recorded; leave.
+    /// Exit: the end is recorded.
     Leave,
 }
 
-/// How to start the agent.
+/// What the guardian must know of a run.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub(crate) struct Spec {
-    /// Its directory.
-    pub(crate) cwd: Option<PathBuf>,
-    /// Its program.
-    pub(crate) program: PathBuf,
-    /// The run, for the record that the guardian writes if the front cannot.
+pub(crate) struct RunSpec {
+    /// The agent's working directory.
+    pub(crate) cwd: OsText,
+    /// The agent's program.
+    pub(crate) program: OsText,
+    /// The run's id, for the record that the guardian writes if the supervisor
+    /// cannot.
     pub(crate) run_id: String,
-    /// Where that record goes.
-    pub(crate) run_dir: Option<PathBuf>,
-    /// Whether the agent gets a process id namespace of its own.
-    pub(crate) isolate: bool,
-    /// Whether what the agent leaves behind may live on.
+    /// The run directory, for the same record.
+    pub(crate) run_dir: Option<OsText>,
+    /// Whether leftover processes are not killed.
     pub(crate) keep_children: bool,
 }
 
-/// What the guardian says.
+/// What the guardian reports.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) enum Report {
     /// The agent runs.
@@ -76,13 +75,22 @@ pub(crate) enum Report {
     Failed { errno: i32, what: String },
     /// It ended.
     Exited(End),
-    /// Alive.
+    /// The answer to a ping.
     Pong,
-    /// Nobody is left, but for those named.
-    Swept {
-        leaked: Vec<Process>,
-        unkillable: Vec<Process>,
-    },
+    /// The leftover processes have ended, except those that cannot be killed; or
+    /// the answer to [`Order::List`].
+    Swept(LeftoverReport),
+}
+
+/// The processes that the agent left behind.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub(crate) struct LeftoverReport {
+    /// The first of them.
+    pub(crate) leaked: Vec<Process>,
+    /// How many there were.
+    pub(crate) leaked_total: usize,
+    /// Those that could not be killed.
+    pub(crate) unkillable: Vec<Process>,
 }
 
 /// How a process ended: by itself, or by a signal.
@@ -129,11 +137,11 @@ impl GuardianSocket {
         Self { socket }
     }
 
-    /// Sends a message, or gives up at once: a side that does not listen must
-    /// not hold up the other.
+    /// Sends a message, or gives up at once: a side that does not read must not
+    /// block the other.
     pub(crate) fn send(&self, message: &impl Serialize, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
         let text = serde_json::to_vec(message)?;
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         if !fds.is_empty() && !control.push(SendAncillaryMessage::ScmRights(fds)) {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -145,8 +153,8 @@ impl GuardianSocket {
 
     /// Takes the next message, if there is one.
     pub(crate) fn receive<T: DeserializeOwned>(&self) -> Received<T> {
-        let mut packet = vec![0; PACKET];
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
+        let mut packet = vec![0; MAX_PACKET];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
         let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
         let mut parts = [IoSliceMut::new(&mut packet)];
@@ -164,7 +172,7 @@ impl GuardianSocket {
             })
             .flatten()
             .collect();
-        // Both sides are one program: a message that cannot be read is not ours.
+        // Both sides are the same program: it wrote no message that it cannot read.
         match serde_json::from_slice(&packet[..length]) {
             Ok(message) => Received::Message(message, fds),
             Err(_) => Received::Closed,

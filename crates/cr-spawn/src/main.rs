@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use cr_spawn::Args;
+use cr_agent::AgentOptions;
 
 fn main() -> ExitCode {
     if let Some(code) = cr_spawn::guard() {
         return code;
     }
-    cr_io::report("cr-spawn", cr_spawn::run(&Args::parse()))
+    cr_io::report("cr-spawn", cr_spawn::run(&AgentOptions::parse()))
 }

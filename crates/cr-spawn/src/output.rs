@@ -2,7 +2,7 @@
 //!
 //! A thread writes what may block, so that a reader that stands still stops
 //! neither the clocks nor the signals. What waits for it is bounded:
-//! [`Output::is_full`] tells the front to read no more from the agent. What
+//! [`Output::is_full`] tells the supervisor to read no more from the agent. What
 //! cannot block is written at once, without the detour.
 
 use std::fs::File;
@@ -14,24 +14,22 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags};
-
-use crate::poll_set::polled;
+use crate::poll_set::is_writable;
 use crate::recording::Recording;
 use cr_io::{OutputFile, OutputFileRecord};
 
-/// More than this is not collected.
-const FULL: usize = 1 << 20;
+/// The most bytes that wait for the writer.
+const MAX_WAITING: usize = 1 << 20;
 
-/// How long the record may lag behind: to wake a thread for every line would
-/// slow down the lines.
-const LAG: Duration = Duration::from_millis(5);
+/// How long the record may be behind: to wake a thread for every line would slow
+/// down the lines.
+const RECORD_LAG: Duration = Duration::from_millis(5);
 
-/// How long the end waits to learn what became of the user's own file.
-const SETTLING: Duration = Duration::from_secs(1);
+/// How long the end waits for the user's own file to be written.
+const OUTPUT_FILE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// So much fits into a pipe that says it can be written to.
-const ATOMIC: usize = 4096;
+/// A pipe that can be written to takes this much without blocking.
+const ATOMIC_WRITE: usize = 4096;
 
 /// What became of standard output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +42,7 @@ pub(crate) enum Fate {
     Failed(String),
 }
 
-/// The front's end.
+/// The supervisor's end.
 #[derive(Debug)]
 pub(crate) struct Output {
     shared: Arc<Shared>,
@@ -54,8 +52,8 @@ pub(crate) struct Output {
     stdout: File,
     is_direct: bool,
     last: Instant,
-    /// Since when there is something to record that the writer was not told of.
-    untold: Option<Instant>,
+    /// Since when there is something to record that the writer does not know of.
+    unannounced: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -73,21 +71,24 @@ struct State {
     unrecorded: Vec<u8>,
     is_writing: bool,
     is_recording: bool,
-    /// The front waits for room.
+    /// The supervisor waits for room.
     is_awaited: bool,
     fate: Fate,
     is_recorded: bool,
-    /// The user's own file is written, or was until this went wrong.
-    copy: Option<OutputFileRecord>,
+    /// The state of the user's own file, if there is one.
+    output_file: Option<OutputFileRecord>,
     is_cut: bool,
     /// Nothing comes after what waits.
     is_ending: bool,
 }
 
 impl Output {
-    /// Starts the writer. `record` and `copy` get the same bytes; that one of
-    /// them fails is noted and stops nothing.
-    pub(crate) fn start(record: Option<Recording>, copy: Option<OutputFile>) -> io::Result<Self> {
+    /// Starts the writer. `record` and `output_file` get the same bytes; that one
+    /// of them fails is noted and stops nothing.
+    pub(crate) fn start(
+        record: Option<Recording>,
+        output_file: Option<OutputFile>,
+    ) -> io::Result<Self> {
         let (woken, wake) = UnixStream::pair()?;
         woken.set_nonblocking(true)?;
         wake.set_nonblocking(true)?;
@@ -100,7 +101,7 @@ impl Output {
                 is_awaited: false,
                 fate: Fate::Open,
                 is_recorded: record.is_some(),
-                copy: copy.as_ref().map(OutputFile::record),
+                output_file: output_file.as_ref().map(OutputFile::record),
                 is_cut: false,
                 is_ending: false,
             }),
@@ -110,7 +111,7 @@ impl Output {
             shared: Arc::clone(&shared),
             wake,
             record,
-            copy,
+            output_file,
         };
         let stdout = File::from(io::stdout().as_fd().try_clone_to_owned()?);
         let theirs = stdout.try_clone()?;
@@ -125,7 +126,7 @@ impl Output {
             is_direct: is_pipe_or_file(&stdout),
             stdout,
             last: Instant::now(),
-            untold: None,
+            unannounced: None,
         })
     }
 
@@ -133,7 +134,7 @@ impl Output {
     pub(crate) fn line(&mut self, line: &[u8]) {
         self.batch.extend_from_slice(line);
         self.batch.push(b'\n');
-        if self.batch.len() > FULL / 16 {
+        if self.batch.len() > MAX_WAITING / 16 {
             self.flush();
         }
     }
@@ -141,7 +142,7 @@ impl Output {
     /// Writes or hands over what was collected.
     pub(crate) fn flush(&mut self) {
         if self.batch.is_empty() {
-            return self.tell(false);
+            return self.wake_writer(false);
         }
         self.last = Instant::now();
         let mut state = self.shared.lock();
@@ -155,41 +156,43 @@ impl Output {
         } else {
             state.waiting.extend_from_slice(&self.batch);
         }
-        let is_urgent = !state.waiting.is_empty() || state.unrecorded.len() > ATOMIC * 16;
+        let is_urgent = !state.waiting.is_empty() || state.unrecorded.len() > ATOMIC_WRITE * 16;
         if !state.unrecorded.is_empty() {
-            self.untold.get_or_insert(self.last);
+            self.unannounced.get_or_insert(self.last);
         }
         drop(state);
         self.batch.clear();
-        self.batch.shrink_to(FULL);
-        self.tell(is_urgent);
+        self.batch.shrink_to(MAX_WAITING);
+        self.wake_writer(is_urgent);
     }
 
     /// Wakes the writer if it is time to.
-    fn tell(&mut self, is_urgent: bool) {
-        if is_urgent || self.untold.is_some_and(|since| since.elapsed() >= LAG) {
-            self.untold = None;
+    fn wake_writer(&mut self, is_urgent: bool) {
+        if is_urgent
+            || self
+                .unannounced
+                .is_some_and(|since| since.elapsed() >= RECORD_LAG)
+        {
+            self.unannounced = None;
             self.shared.changed.notify_all();
         }
     }
 
     /// When [`Output::flush`] wants to be called at the latest.
     pub(crate) fn due(&self) -> Option<Instant> {
-        self.untold.map(|since| since + LAG)
+        self.unannounced.map(|since| since + RECORD_LAG)
     }
 
     /// Whether the batch can be written without waiting for anybody.
     fn fits(&self) -> bool {
-        let mut fds = [PollFd::new(&self.stdout, PollFlags::OUT)];
-        polled(&mut fds, Duration::ZERO);
-        self.batch.len() <= ATOMIC && fds[0].revents() == PollFlags::OUT
+        self.batch.len() <= ATOMIC_WRITE && is_writable(&self.stdout)
     }
 
     /// Whether the writer has enough to do.
     pub(crate) fn is_full(&self) -> bool {
         let mut state = self.shared.lock();
-        let is_full =
-            self.batch.len() + state.waiting.len() >= FULL || state.unrecorded.len() >= FULL;
+        let is_full = self.batch.len() + state.waiting.len() >= MAX_WAITING
+            || state.unrecorded.len() >= MAX_WAITING;
         state.is_awaited |= is_full;
         is_full
     }
@@ -217,13 +220,13 @@ impl Output {
         self.shared.lock().is_recorded
     }
 
-    /// Lets the writer catch up with the user's own file, if there is one, so
-    /// that what became of it can be told; not for ever, since it may wait for
+    /// Waits until the user's own file is written, if there is one, so that the
+    /// last line can say what became of it. Not for ever: the writer may wait for
     /// the reader of standard output.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn finish_output_file(&mut self) {
         self.flush();
         let state = self.shared.lock();
-        if state.copy.is_none() {
+        if state.output_file.is_none() {
             return;
         }
         self.shared.changed.notify_all();
@@ -231,13 +234,13 @@ impl Output {
         drop(
             self.shared
                 .changed
-                .wait_timeout_while(state, SETTLING, busy),
+                .wait_timeout_while(state, OUTPUT_FILE_TIMEOUT, busy),
         );
     }
 
     /// What became of the user's own file, if there is one.
-    pub(crate) fn copy(&self) -> Option<OutputFileRecord> {
-        self.shared.lock().copy.clone()
+    pub(crate) fn output_file(&self) -> Option<OutputFileRecord> {
+        self.shared.lock().output_file.clone()
     }
 
     /// Whether the record lacks a part of it.
@@ -261,7 +264,7 @@ impl Output {
     /// it is.
     pub(crate) fn drain(&mut self, limit: Duration) -> bool {
         self.flush();
-        self.tell(true);
+        self.wake_writer(true);
         let state = self.shared.lock();
         let busy = |state: &mut State| !state.is_done();
         let waited = self.shared.changed.wait_timeout_while(state, limit, busy);
@@ -286,14 +289,14 @@ struct Writer {
     shared: Arc<Shared>,
     wake: UnixStream,
     record: Option<Recording>,
-    copy: Option<OutputFile>,
+    output_file: Option<OutputFile>,
 }
 
 impl State {
     /// Whether anything but standard output gets the lines.
     fn is_kept(&self) -> bool {
-        let is_copied = |copy: &OutputFileRecord| copy.error.is_none();
-        self.is_recorded || self.copy.as_ref().is_some_and(is_copied)
+        let is_written = |file: &OutputFileRecord| file.error.is_none();
+        self.is_recorded || self.output_file.as_ref().is_some_and(is_written)
     }
 
     /// Whether nothing is on its way to standard output.
@@ -325,12 +328,12 @@ impl Writer {
         loop {
             let fate = self.next(&mut bytes, &mut unrecorded);
             self.record(&unrecorded);
-            if let Some(copy) = &mut self.copy
-                && let Err(err) = copy.write_all(&unrecorded)
+            if let Some(file) = &mut self.output_file
+                && let Err(err) = file.write_all(&unrecorded)
             {
-                self.copy = None;
-                if let Some(kept) = &mut self.shared.lock().copy {
-                    kept.error = Some(err.to_string());
+                self.output_file = None;
+                if let Some(state) = &mut self.shared.lock().output_file {
+                    state.error = Some(err.to_string());
                 }
             }
             if fate == Fate::Open
@@ -363,7 +366,7 @@ impl Writer {
     fn next(&self, bytes: &mut Vec<u8>, unrecorded: &mut Vec<u8>) -> Fate {
         for done in [&mut *bytes, &mut *unrecorded] {
             done.clear();
-            done.shrink_to(FULL);
+            done.shrink_to(MAX_WAITING);
         }
         let mut state = self.shared.lock();
         state.is_writing = false;

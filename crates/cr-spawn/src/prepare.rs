@@ -1,4 +1,4 @@
-//! What a run needs before it can begin: a prompt, a name, a place.
+//! What a run needs before it can begin: a prompt, an id, a run directory.
 
 use std::fs;
 use std::io::{self, Read};
@@ -7,16 +7,16 @@ use anyhow::{Context, anyhow};
 use cr_io::{Exit, message};
 use cr_rundir::{RunDir, RunId, StateDir, Unsafe};
 
+use crate::phases::DRAIN_TIMEOUT;
 use crate::record::millis;
-use crate::supervisor::DRAIN;
 use cr_agent::AgentOptions;
 use cr_stream::Limits;
 
-/// What a prompt is when a session is resumed without one.
-const GO_ON: &str = "Continue from where you left off";
+/// The prompt when a session is resumed without one.
+const RESUME_PROMPT: &str = "Continue from where you left off";
 
-pub(crate) fn prompt(args: &AgentOptions) -> anyhow::Result<Vec<u8>> {
-    let text = match (&args.prompt, &args.prompt_file) {
+pub(crate) fn prompt(options: &AgentOptions) -> anyhow::Result<Vec<u8>> {
+    let text = match (&options.prompt, &options.prompt_file) {
         (Some(text), _) => text.clone().into_bytes(),
         (None, Some(path)) => {
             let shown = || path.display().to_string();
@@ -32,8 +32,8 @@ pub(crate) fn prompt(args: &AgentOptions) -> anyhow::Result<Vec<u8>> {
     if !text.trim_ascii().is_empty() {
         return Ok(text);
     }
-    if args.resumes_session() {
-        return Ok(GO_ON.into());
+    if options.resumes_session() {
+        return Ok(RESUME_PROMPT.into());
     }
     Err(anyhow!("the prompt is empty").context(Exit::Usage))
 }
@@ -43,17 +43,17 @@ pub(crate) fn run_id() -> anyhow::Result<RunId> {
     Ok(given.unwrap_or_default())
 }
 
-/// The run's directory. That it cannot be written stops nothing; that it
-/// cannot be trusted does.
-pub(crate) fn place(
-    args: &AgentOptions,
+/// The run directory. One that cannot be written does not stop the run; one that
+/// is unsafe does.
+pub(crate) fn run_dir(
+    options: &AgentOptions,
     state: Option<&StateDir>,
     id: &RunId,
 ) -> anyhow::Result<Option<RunDir>> {
-    if args.no_record {
+    if options.no_record {
         return Ok(None);
     }
-    if let Some(path) = &args.run_dir {
+    if let Some(path) = &options.run_dir {
         return RunDir::at(path).map(Some).map_err(refused);
     }
     let Some(state) = state else {
@@ -84,14 +84,14 @@ pub(crate) fn no_isolation(err: io::Error) -> anyhow::Error {
         .context(Exit::Config)
 }
 
-/// A word to the user; one that cannot be read is no reason to stop.
+/// A note to the user. That it cannot be written is no reason to stop.
 pub(crate) fn note(text: &str) {
     let _ = io::Write::write_all(&mut io::stderr(), format!("cr-spawn: {text}\n").as_bytes());
 }
 
-pub(crate) fn limits(args: &AgentOptions) -> Limits {
+pub(crate) fn limits(options: &AgentOptions) -> Limits {
     let clock = |limit: std::time::Duration| (!limit.is_zero()).then(|| millis(limit));
-    let clocks = &args.clocks;
+    let clocks = &options.clocks;
     Limits {
         timeout_ms: clock(clocks.timeout),
         startup_timeout_ms: clock(clocks.startup_timeout),
@@ -100,10 +100,10 @@ pub(crate) fn limits(args: &AgentOptions) -> Limits {
         turn_timeout_ms: clock(clocks.turn_timeout),
         post_result_grace_ms: clock(clocks.post_result_grace),
         grace_ms: Some(millis(clocks.grace)),
-        drain_ms: Some(millis(DRAIN)),
-        max_turns: (args.max_turns > 0).then_some(args.max_turns),
-        max_budget_usd: (args.max_budget > 0.0).then_some(args.max_budget),
-        max_line: Some(args.max_line as u64),
-        max_record: (args.max_record > 0).then_some(args.max_record),
+        drain_ms: Some(millis(DRAIN_TIMEOUT)),
+        max_turns: (options.max_turns > 0).then_some(options.max_turns),
+        max_budget_usd: (options.max_budget > 0.0).then_some(options.max_budget),
+        max_line: Some(options.max_line as u64),
+        max_record: (options.max_record > 0).then_some(options.max_record),
     }
 }

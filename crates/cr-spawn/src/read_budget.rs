@@ -1,100 +1,100 @@
-//! A reader that stops after so many bytes and says that it would block.
+//! Reading a stream of the agent within a budget.
 //!
 //! One endless line, read as fast as it is written, would otherwise keep the
-//! front from its clocks.
+//! supervisor from its clocks and its signals.
 
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::rc::Rc;
 
-use crate::stdout::{Maker, Sink};
+use crate::context::Context;
+use crate::stdout::Sink;
 
-/// A file, read by rations.
+/// A file whose read would block when the budget is spent.
 #[derive(Debug)]
 pub(crate) struct BudgetedReader {
     file: File,
     left: Rc<Cell<usize>>,
 }
 
-/// What is left of a ration.
+/// How many bytes may still be read.
 #[derive(Debug)]
 pub(crate) struct ReadBudget(Rc<Cell<usize>>);
 
 impl BudgetedReader {
     pub(crate) fn new(file: File) -> (Self, ReadBudget) {
         let left = Rc::new(Cell::new(0));
-        let purse = ReadBudget(Rc::clone(&left));
-        (Self { file, left }, purse)
+        let budget = ReadBudget(Rc::clone(&left));
+        (Self { file, left }, budget)
     }
 }
 
 impl ReadBudget {
-    /// Allows `bytes` more, and nothing of what was allowed before.
-    pub(crate) fn fill(&self, bytes: usize) {
+    /// Allows `bytes` from now on; what is left from before is gone.
+    pub(crate) fn renew(&self, bytes: usize) {
         self.0.set(bytes);
     }
 }
 
 /// How far the reading of a stream has come.
 #[derive(Debug)]
-pub(crate) struct Flow {
-    purse: ReadBudget,
+pub(crate) struct ReadState {
+    budget: ReadBudget,
     is_over: bool,
-    /// Reading ended before the lines at hand did.
+    /// Reading stopped before the lines at hand did.
     is_waiting: bool,
 }
 
-impl Flow {
-    pub(crate) fn new(purse: ReadBudget) -> Self {
+impl ReadState {
+    pub(crate) fn new(budget: ReadBudget) -> Self {
         Self {
-            purse,
+            budget,
             is_over: false,
             is_waiting: false,
         }
     }
 }
 
-/// A stream of the agent's, read by rations so that the clocks and the signals
-/// have their turn.
+/// A stream of the agent that is read within a budget.
 pub(crate) trait BudgetedRead {
-    /// Lines read in one go.
-    const ROUND: usize;
-    /// Bytes read in one go.
-    const BYTES: usize;
+    /// The most steps of one read.
+    const MAX_STEPS: usize;
+    /// The most bytes of one read.
+    const MAX_BYTES: usize;
 
-    fn flow(&self) -> &Flow;
-    fn flow_mut(&mut self) -> &mut Flow;
+    fn reading(&self) -> &ReadState;
+    fn reading_mut(&mut self) -> &mut ReadState;
 
-    /// Takes one step; returns whether there may be another.
-    fn step(&mut self, maker: &Maker<'_>, sink: &mut impl Sink) -> io::Result<bool>;
+    /// Takes one step, a line as a rule; returns whether there may be another.
+    fn step(&mut self, context: &Context<'_>, sink: &mut impl Sink) -> io::Result<bool>;
 
-    /// Whether there is nothing more to come.
+    /// Whether the stream is at its end.
     fn is_over(&self) -> bool {
-        self.flow().is_over
+        self.reading().is_over
     }
 
-    /// Whether there are lines that no more bytes will announce.
+    /// Whether there are lines that no readable descriptor will announce.
     fn is_waiting(&self) -> bool {
-        self.flow().is_waiting && !self.flow().is_over
+        self.reading().is_waiting && !self.reading().is_over
     }
 
-    /// Reads what is there.
-    fn read(&mut self, maker: &Maker<'_>, sink: &mut impl Sink) {
-        self.flow_mut().purse.fill(Self::BYTES);
-        self.flow_mut().is_waiting = true;
-        for _ in 0..Self::ROUND {
+    /// Reads what is there, within the budget.
+    fn read(&mut self, context: &Context<'_>, sink: &mut impl Sink) {
+        self.reading_mut().budget.renew(Self::MAX_BYTES);
+        self.reading_mut().is_waiting = true;
+        for _ in 0..Self::MAX_STEPS {
             if self.is_over() || sink.is_full() {
                 return;
             }
-            match self.step(maker, sink) {
+            match self.step(context, sink) {
                 Ok(true) => {}
                 Err(err) if err.kind() == ErrorKind::WouldBlock => {
-                    self.flow_mut().is_waiting = false;
+                    self.reading_mut().is_waiting = false;
                     return;
                 }
-                // A pipe that cannot be read has no more to say.
-                Ok(false) | Err(_) => self.flow_mut().is_over = true,
+                // A pipe that cannot be read is at its end.
+                Ok(false) | Err(_) => self.reading_mut().is_over = true,
             }
         }
     }

@@ -9,8 +9,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use cr_io::{Line, Lines};
 use cr_stream::{AgentStderr, compose};
 
-use crate::read_budget::{BudgetedRead, BudgetedReader, Flow};
-use crate::stdout::{Maker, Sink};
+use crate::context::Context;
+use crate::read_budget::{BudgetedRead, BudgetedReader, ReadState};
+use crate::stdout::Sink;
 
 /// What is kept of the beginning and of the end.
 const HEAD: usize = 16 << 10;
@@ -20,7 +21,7 @@ const TAIL: usize = 64 << 10;
 #[derive(Debug)]
 pub(crate) struct Stderr {
     fd: OwnedFd,
-    flow: Flow,
+    reading: ReadState,
     lines: Lines<BudgetedReader>,
     is_long: bool,
     bytes: u64,
@@ -34,11 +35,11 @@ pub(crate) struct Stderr {
 impl Stderr {
     /// Reads from `fd`, which does not block.
     pub(crate) fn new(fd: OwnedFd) -> io::Result<Self> {
-        let (ration, purse) = BudgetedReader::new(File::from(fd.try_clone()?));
+        let (reader, budget) = BudgetedReader::new(File::from(fd.try_clone()?));
         Ok(Self {
             fd,
-            flow: Flow::new(purse),
-            lines: Lines::new(ration),
+            reading: ReadState::new(budget),
+            lines: Lines::new(reader),
             is_long: false,
             bytes: 0,
             head: String::new(),
@@ -48,7 +49,7 @@ impl Stderr {
         })
     }
 
-    fn take(&mut self, line: &[u8], partial: bool, maker: &Maker<'_>, sink: &mut impl Sink) {
+    fn take(&mut self, line: &[u8], partial: bool, context: &Context<'_>, sink: &mut impl Sink) {
         self.bytes += line.len() as u64;
         let text = String::from_utf8_lossy(line);
         let masked = if self.in_key {
@@ -56,13 +57,13 @@ impl Stderr {
             "[REDACTED:private-key]".into()
         } else {
             self.in_key = text.contains("PRIVATE KEY-----") && !text.contains("-----END ");
-            maker.redactor.redact(&text)
+            context.redactor.redact(&text)
         };
         let line = cr_stream::Stderr {
             text: masked,
             partial,
         };
-        sink.replace(&compose(Some(maker.run_id), &line));
+        sink.replace(&compose(Some(context.run_id), &line));
         self.keep(&line.text);
     }
 
@@ -94,24 +95,24 @@ impl Stderr {
 }
 
 impl BudgetedRead for Stderr {
-    const ROUND: usize = 500;
-    const BYTES: usize = 256 << 10;
+    const MAX_STEPS: usize = 500;
+    const MAX_BYTES: usize = 256 << 10;
 
-    fn flow(&self) -> &Flow {
-        &self.flow
+    fn reading(&self) -> &ReadState {
+        &self.reading
     }
 
-    fn flow_mut(&mut self) -> &mut Flow {
-        &mut self.flow
+    fn reading_mut(&mut self) -> &mut ReadState {
+        &mut self.reading
     }
 
-    fn step(&mut self, maker: &Maker<'_>, sink: &mut impl Sink) -> io::Result<bool> {
+    fn step(&mut self, context: &Context<'_>, sink: &mut impl Sink) -> io::Result<bool> {
         if self.is_long {
             let mut parts = Vec::new();
             let ended = self.lines.pass(|part| parts.push(part.to_vec()));
             self.is_long = ended.is_err();
             for part in parts.iter().filter(|part| !part.is_empty()) {
-                self.take(part, self.is_long, maker, sink);
+                self.take(part, self.is_long, context, sink);
             }
             return ended.map(|newline| {
                 self.bytes += u64::from(newline);
@@ -127,7 +128,7 @@ impl BudgetedRead for Stderr {
             Some(Line::Whole(line)) => (line.to_vec(), 1),
             Some(Line::Torn(line)) => (line.to_vec(), 0),
         };
-        self.take(&line, false, maker, sink);
+        self.take(&line, false, context, sink);
         self.bytes += newline;
         Ok(true)
     }

@@ -5,15 +5,15 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
-use cr_io::{Line, Lines, Redactor, is_object};
-use cr_rundir::RunDir;
+use cr_io::{Line, Lines, is_object};
 use cr_stream::{Forged, Noise, Oversize, compose};
 use sha2::{Digest, Sha256};
 
-use crate::read_budget::{BudgetedRead, BudgetedReader, Flow};
+use crate::context::Context;
+use crate::read_budget::{BudgetedRead, BudgetedReader, ReadState};
 
-/// What of a long line is shown.
-const HEAD: usize = 1000;
+/// How much of the beginning of a long line is shown, in bytes.
+const SHOWN_HEAD: usize = 1000;
 
 /// What the lines were.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,22 +38,11 @@ pub(crate) trait Sink {
     fn is_full(&self) -> bool;
 }
 
-/// What makes a replacement.
-#[derive(Debug)]
-pub(crate) struct Maker<'a> {
-    pub(crate) run_id: &'a str,
-    pub(crate) redactor: &'a Redactor,
-    pub(crate) run_dir: Option<&'a RunDir>,
-    pub(crate) max_line: usize,
-    /// The most that goes to files, in bytes; 0 is no limit.
-    pub(crate) max_record: u64,
-}
-
 /// The reading end.
 #[derive(Debug)]
 pub(crate) struct Stdout {
     fd: OwnedFd,
-    flow: Flow,
+    reading: ReadState,
     lines: Lines<BudgetedReader>,
     stage: Stage,
     counts: Counts,
@@ -71,11 +60,11 @@ enum Stage {
 impl Stdout {
     /// Reads from `fd`, which does not block.
     pub(crate) fn new(fd: OwnedFd, max_line: usize) -> io::Result<Self> {
-        let (ration, purse) = BudgetedReader::new(File::from(fd.try_clone()?));
+        let (reader, budget) = BudgetedReader::new(File::from(fd.try_clone()?));
         Ok(Self {
             fd,
-            flow: Flow::new(purse),
-            lines: Lines::new(ration).limit(max_line),
+            reading: ReadState::new(budget),
+            lines: Lines::new(reader).limit(max_line),
             stage: Stage::Lines,
             counts: Counts::default(),
         })
@@ -87,25 +76,25 @@ impl Stdout {
 }
 
 impl BudgetedRead for Stdout {
-    const ROUND: usize = 2000;
-    const BYTES: usize = 4 << 20;
+    const MAX_STEPS: usize = 2000;
+    const MAX_BYTES: usize = 4 << 20;
 
-    fn flow(&self) -> &Flow {
-        &self.flow
+    fn reading(&self) -> &ReadState {
+        &self.reading
     }
 
-    fn flow_mut(&mut self) -> &mut Flow {
-        &mut self.flow
+    fn reading_mut(&mut self) -> &mut ReadState {
+        &mut self.reading
     }
 
-    fn step(&mut self, maker: &Maker<'_>, sink: &mut impl Sink) -> io::Result<bool> {
+    fn step(&mut self, context: &Context<'_>, sink: &mut impl Sink) -> io::Result<bool> {
         match &mut self.stage {
             Stage::Lines => match self.lines.next()? {
                 None => return Ok(false),
-                Some(Line::Whole(line)) => self.counts.take(line, maker, sink),
+                Some(Line::Whole(line)) => self.counts.take(line, context, sink),
                 Some(Line::Torn(line)) => {
                     self.counts.torn = true;
-                    self.counts.take(line, maker, sink);
+                    self.counts.take(line, context, sink);
                 }
                 Some(Line::Long(_)) => self.stage = Stage::Long,
             },
@@ -113,11 +102,11 @@ impl BudgetedRead for Stdout {
                 if let Some(line) = self.lines.whole()? {
                     let (Line::Whole(bytes) | Line::Torn(bytes) | Line::Long(bytes)) = line;
                     self.counts.torn |= matches!(line, Line::Torn(_));
-                    self.counts.take(bytes, maker, sink);
+                    self.counts.take(bytes, context, sink);
                     self.stage = Stage::Lines;
                 } else {
                     self.counts.oversize += 1;
-                    self.stage = Stage::Spool(Spool::new(maker, self.counts));
+                    self.stage = Stage::Spool(Spool::new(context, self.counts));
                 }
             }
             Stage::Spool(spool) => {
@@ -126,7 +115,7 @@ impl BudgetedRead for Stdout {
                 self.counts.lines += 1;
                 self.counts.bytes += spool.bytes + u64::from(ended);
                 self.counts.spooled += spool.kept();
-                sink.replace(&spool.line(maker));
+                sink.replace(&spool.line(context));
                 self.stage = Stage::Lines;
             }
         }
@@ -142,31 +131,31 @@ impl AsFd for Stdout {
 
 impl Counts {
     /// Passes a line on, or what has to stand in its place.
-    fn take(&mut self, line: &[u8], maker: &Maker<'_>, sink: &mut impl Sink) {
+    fn take(&mut self, line: &[u8], context: &Context<'_>, sink: &mut impl Sink) {
         self.lines += 1;
         self.bytes += line.len() as u64 + u64::from(!self.torn);
-        if line.len() > maker.max_line {
+        if line.len() > context.options.max_line {
             self.oversize += 1;
-            let mut spool = Spool::new(maker, *self);
+            let mut spool = Spool::new(context, *self);
             spool.feed(line);
             self.spooled += spool.kept();
-            return sink.replace(&spool.line(maker));
+            return sink.replace(&spool.line(context));
         }
         if !is_object(line) {
             self.noise += 1;
             let text = String::from_utf8_lossy(line);
             let noise = Noise {
-                text: maker.redactor.redact(&text),
+                text: context.redactor.redact(&text),
             };
-            return sink.replace(&compose(Some(maker.run_id), &noise));
+            return sink.replace(&compose(Some(context.run_id), &noise));
         }
         if cr_event::claims_to_be_ours(line) {
             self.forged += 1;
             let text = String::from_utf8_lossy(line);
             let forged = Forged {
-                line: maker.redactor.redact(&text),
+                line: context.redactor.redact(&text),
             };
-            return sink.replace(&compose(Some(maker.run_id), &forged));
+            return sink.replace(&compose(Some(context.run_id), &forged));
         }
         sink.pass(line);
     }
@@ -192,13 +181,13 @@ struct Spool {
 }
 
 impl Spool {
-    fn new(maker: &Maker<'_>, before: Counts) -> Self {
+    fn new(context: &Context<'_>, before: Counts) -> Self {
         let name = format!("oversize-{}.json", before.oversize);
-        let room = match maker.max_record {
+        let room = match context.options.max_record {
             0 => u64::MAX,
             most => most.saturating_sub(before.spooled),
         };
-        let file = maker.run_dir.and_then(|dir| {
+        let file = context.run_dir.and_then(|dir| {
             let file = dir.create_file(&name).ok()?;
             Some((file, dir.path().join(&name)))
         });
@@ -214,7 +203,7 @@ impl Spool {
     fn feed(&mut self, part: &[u8]) {
         self.bytes += part.len() as u64;
         self.sha256.update(part);
-        let room = HEAD - self.head.len();
+        let room = SHOWN_HEAD - self.head.len();
         self.head.extend_from_slice(&part[..part.len().min(room)]);
         // Half a file would be worse than none.
         if let Some((file, path)) = &mut self.file
@@ -230,15 +219,15 @@ impl Spool {
         self.file.as_ref().map_or(0, |_| self.bytes)
     }
 
-    fn line(&mut self, maker: &Maker<'_>) -> Vec<u8> {
+    fn line(&mut self, context: &Context<'_>) -> Vec<u8> {
         let head = String::from_utf8_lossy(&self.head);
         let sha256 = std::mem::replace(&mut self.sha256, Sha256::new());
         let oversize = Oversize {
             bytes: self.bytes,
             sha256: hex(&sha256.finalize()).into(),
-            head: maker.redactor.redact(&head),
+            head: context.redactor.redact(&head),
             file: self.file.as_ref().map(|(_, path)| path.to_string_lossy()),
         };
-        compose(Some(maker.run_id), &oversize)
+        compose(Some(context.run_id), &oversize)
     }
 }

@@ -120,6 +120,14 @@ pub fn inherited_descriptor(number: i32) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
+/// Whether this process leads its session. The session may have begun outside of
+/// a process id namespace, where its number is 0.
+#[expect(unsafe_code, reason = "rustix knows no session 0")]
+pub fn leads_session() -> bool {
+    // SAFETY: both only return a number.
+    unsafe { libc::getsid(0) == libc::getpid() }
+}
+
 /// Moves this process into a user namespace of its own, where it has all
 /// privileges. The process must be single-threaded.
 pub fn unshare_user() -> io::Result<()> {
