@@ -1,16 +1,11 @@
 //! `scripts/demo`, as a newcomer runs it.
 
-use std::process::Command;
-
-use crate::bins;
+use cr_test::{Command, bin_dir, root};
 
 #[test]
 fn the_demo_runs_the_whole_runner_on_one_screen() {
-    // The tools of the demo are looked up before it starts.
-    bins::bin("cr-spawn");
-    let output = Command::new(bins::root().join("scripts/demo"))
-        .env("CR_BIN_DIR", bins::dir())
-        .env_remove("CR_CLAUDE")
+    let output = Command::new(root().join("scripts/demo"))
+        .env("CR_BIN_DIR", bin_dir())
         .output()
         .expect("run the demo");
     let text = String::from_utf8(output.stdout).expect("text");

@@ -3,17 +3,17 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::bins::root;
+use cr_test::fixture;
 
 /// The recorded run called `name`.
 pub(crate) fn capture(name: &str) -> PathBuf {
-    root().join(format!("tests/fixtures/captures/{name}.ndjson"))
+    fixture(&format!("captures/{name}.ndjson"))
 }
 
 /// Every recording, in order: captures, session logs, transcripts.
 pub(crate) fn all() -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut folders = vec![root().join("tests/fixtures")];
+    let mut folders = vec![fixture("")];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();

@@ -2,20 +2,17 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
-use assert_cmd::assert::OutputAssertExt;
+use cr_test::{Command, World, bin_dir, root};
 use predicates::prelude::*;
-
-use crate::bins;
 
 /// One of the two scripts, aimed at `prefix`.
 fn script(name: &str, prefix: &Path) -> Command {
-    let mut command = Command::new(bins::root().join("scripts").join(name));
+    let mut command = Command::new(root().join("scripts").join(name));
     command
         .arg("--prefix")
         .arg(prefix)
-        .env("CR_BIN_DIR", bins::dir());
+        .env("CR_BIN_DIR", bin_dir());
     command
 }
 
@@ -41,12 +38,12 @@ fn tree(dir: &Path) -> Vec<String> {
 
 #[test]
 fn what_is_installed_runs_and_has_its_page_and_completions() {
-    let home = tempfile::tempdir().expect("a directory");
-    let prefix = home.path().join("a prefix");
+    let home = World::new();
+    let prefix = home.path("a prefix");
     script("install", &prefix).assert().success();
 
     let found = tree(&prefix);
-    let pages = fs::read_dir(bins::root().join("man")).expect("man/");
+    let pages = fs::read_dir(root().join("man")).expect("man/");
     for page in pages {
         let page = page.expect("a page").file_name().display().to_string();
         let (name, section) = page.rsplit_once('.').expect("a section");
@@ -72,8 +69,9 @@ fn what_is_installed_runs_and_has_its_page_and_completions() {
 
 #[test]
 fn uninstall_leaves_exactly_what_was_there_before() {
-    let prefix = tempfile::tempdir().expect("a directory");
-    let prefix = prefix.path();
+    let world = World::new();
+    let prefix = &world.path("prefix");
+    fs::create_dir(prefix).expect("made");
     fs::create_dir_all(prefix.join("share/man/man1")).expect("made");
     fs::create_dir_all(prefix.join("bin")).expect("made");
     fs::write(prefix.join("bin/other"), "not ours").expect("written");
@@ -88,8 +86,9 @@ fn uninstall_leaves_exactly_what_was_there_before() {
 
 #[test]
 fn a_file_that_is_not_ours_is_not_replaced() {
-    let prefix = tempfile::tempdir().expect("a directory");
-    let prefix = prefix.path();
+    let world = World::new();
+    let prefix = &world.path("prefix");
+    fs::create_dir(prefix).expect("made");
     let page = prefix.join("share/man/man7/claude-runner.7");
     fs::create_dir_all(page.parent().expect("a parent")).expect("made");
     fs::write(&page, "mine").expect("written");
@@ -105,9 +104,9 @@ fn a_file_that_is_not_ours_is_not_replaced() {
 
 #[test]
 fn a_list_that_leaves_the_prefix_is_refused() {
-    let home = tempfile::tempdir().expect("a directory");
-    let prefix = home.path().join("prefix");
-    let mine = home.path().join("mine");
+    let home = World::new();
+    let prefix = home.path("prefix");
+    let mine = home.path("mine");
     fs::write(&mine, "mine").expect("written");
     fs::create_dir_all(prefix.join("share/claude-runner")).expect("made");
     fs::write(prefix.join("share/claude-runner/manifest"), "../mine\n").expect("written");
@@ -118,8 +117,8 @@ fn a_list_that_leaves_the_prefix_is_refused() {
 
 #[test]
 fn uninstall_says_when_nothing_is_installed() {
-    let prefix = tempfile::tempdir().expect("a directory");
-    script("uninstall", prefix.path())
+    let world = World::new();
+    script("uninstall", &world.path("prefix"))
         .assert()
         .code(1)
         .stderr(predicate::str::contains("nothing is installed"));
@@ -127,8 +126,8 @@ fn uninstall_says_when_nothing_is_installed() {
 
 #[test]
 fn the_skill_is_installed_for_the_agent_replaced_and_removed() {
-    let home = tempfile::tempdir().expect("a directory");
-    let (prefix, config) = (home.path().join("prefix"), home.path().join("config"));
+    let home = World::new();
+    let (prefix, config) = (home.path("prefix"), home.path("config"));
     let skill = config.join("skills/headless-runner/SKILL.md");
     let run = |name: &str, args: &[&str]| {
         let mut command = script(name, &prefix);
@@ -155,12 +154,12 @@ fn the_skill_is_installed_for_the_agent_replaced_and_removed() {
 
 #[test]
 fn the_plugin_is_one_that_the_agent_loads() {
-    let text = fs::read(bins::root().join(".claude-plugin/plugin.json")).expect("a manifest");
+    let text = fs::read(root().join(".claude-plugin/plugin.json")).expect("a manifest");
     let plugin: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
     // The CLI refuses a name that begins with its own.
     assert_eq!(plugin["name"], "headless-runner");
     assert_eq!(plugin["version"], env!("CARGO_PKG_VERSION"));
-    let skill = fs::read_to_string(bins::root().join("skills/headless-runner/SKILL.md"));
+    let skill = fs::read_to_string(root().join("skills/headless-runner/SKILL.md"));
     let skill = skill.expect("the skill");
     let head = skill.split("---\n").nth(1).expect("a head");
     let description = head

@@ -2,7 +2,6 @@
 
 #![allow(missing_docs, reason = "an integration test is a crate of its own")]
 
-mod bins;
 mod demo;
 mod fixtures;
 mod install;

@@ -4,33 +4,32 @@ use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use assert_cmd::assert::OutputAssertExt;
+use cr_test::{Child, Signal, World, state, tool, until};
 use predicates::prelude::*;
 
-use crate::bins::bin;
 use crate::fixtures;
 
 /// The tools that read a recording and write something about it.
 const READERS: [&str; 3] = ["cr-filter", "cr-summarize", "cr-extract"];
 
 /// A recording so long that it fills every buffer on the way.
-fn long_recording(dir: &tempfile::TempDir) -> PathBuf {
-    let path = dir.path().join("long.ndjson");
+fn long_recording(world: &World) -> PathBuf {
     let once = fs::read(fixtures::capture("02-tools")).expect("a recording");
-    fs::write(&path, once.repeat(200)).expect("written");
-    path
+    world.write("long.ndjson", once.repeat(200))
 }
 
 #[test]
 fn a_reader_that_takes_one_line_ends_the_filter_quietly() {
-    let dir = tempfile::tempdir().expect("a directory");
+    let world = World::new();
     for arguments in [&["-v"][..], &["--tee=/dev/null"], &["--format=json"]] {
-        let mut filter = Command::new(bin("cr-filter"))
+        let mut filter = world.tool("cr-filter");
+        let mut filter = filter
             .args(arguments)
-            .arg(long_recording(&dir))
+            .arg(long_recording(&world))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -47,37 +46,37 @@ fn a_reader_that_takes_one_line_ends_the_filter_quietly() {
 
 #[test]
 fn a_full_disk_is_74_and_one_message() {
-    for tool in READERS {
+    for name in READERS {
         let full = OpenOptions::new().write(true).open("/dev/full");
-        let output = Command::new(bin(tool))
+        let output = tool(name)
             .arg(fixtures::capture("14-schema"))
             .stdout(full.expect("/dev/full"))
             .output()
             .expect("run");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(74), "{tool}: {said}");
-        assert_eq!(said.lines().count(), 1, "{tool}: {said}");
-        assert!(said.starts_with(&format!("{tool}: ")), "{said}");
+        assert_eq!(output.status.code(), Some(74), "{name}: {said}");
+        assert_eq!(said.lines().count(), 1, "{name}: {said}");
+        assert!(said.starts_with(&format!("{name}: ")), "{said}");
     }
 }
 
 #[test]
 fn a_file_that_is_not_there_is_66_and_named() {
-    for tool in READERS {
-        Command::new(bin(tool))
+    for name in READERS {
+        tool(name)
             .arg("no-such-file")
             .assert()
             .code(66)
             .stderr(predicate::str::starts_with(format!(
-                "{tool}: no-such-file: "
+                "{name}: no-such-file: "
             )));
     }
 }
 
 #[test]
 fn a_wrong_flag_is_2() {
-    for tool in READERS {
-        Command::new(bin(tool))
+    for name in READERS {
+        tool(name)
             .arg("--no-such-flag")
             .assert()
             .code(2)
@@ -86,24 +85,18 @@ fn a_wrong_flag_is_2() {
 }
 
 /// Waits until `child` has read all that `pipe` holds and waits for more.
-fn has_read(child: &std::process::Child, pipe: impl AsFd) {
-    let stat = format!("/proc/{}/stat", child.id());
-    let is_waiting = || {
-        let stat = fs::read_to_string(&stat).unwrap_or_default();
-        stat.rsplit(") ")
-            .next()
-            .is_some_and(|rest| rest.starts_with('S'))
-    };
+fn has_read(child: &Child, pipe: impl AsFd) {
     let is_empty = || rustix::io::ioctl_fionread(&pipe).expect("a pipe") == 0;
-    while !(is_empty() && is_waiting()) {
-        std::thread::yield_now();
-    }
+    until("all is read", || {
+        is_empty() && state(child.id()) == Some('S')
+    });
 }
+
+/// Time for the stages after the agent, beyond its grace.
+const STAGES: Duration = Duration::from_millis(4900);
 
 #[test]
 fn f5_a_filter_that_is_told_to_end_waits_as_long_as_the_agent_may() {
-    // (milliseconds of grace, at least, at most)
-    let graces = [(0, 4.9, 9.0), (4000, 8.9, 14.0)];
     let tools: [&[&str]; 4] = [
         &["cr-filter"],
         &["cr-filter", "--format=json"],
@@ -111,10 +104,11 @@ fn f5_a_filter_that_is_told_to_end_waits_as_long_as_the_agent_may() {
         &["cr-summarize"],
     ];
     let mut running = Vec::new();
-    for (grace, least, most) in graces {
-        for tool in tools {
-            let mut child = Command::new(bin(tool[0]))
-                .args(&tool[1..])
+    for grace in [0, 4000] {
+        for argv in tools {
+            let mut child = tool(argv[0]);
+            let mut child = child
+                .args(&argv[1..])
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
                 .stderr(Stdio::piped())
@@ -126,20 +120,21 @@ fn f5_a_filter_that_is_told_to_end_waits_as_long_as_the_agent_may() {
             );
             writeln!(stdin, "{line}").expect("written");
             has_read(&child, &stdin);
-            let pid = rustix::process::Pid::from_child(&child);
-            rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("sent");
-            running.push((tool, grace, least..most, Instant::now(), child, stdin));
+            child.signal(Signal::TERM);
+            running.push((argv, grace, Instant::now(), child, stdin));
         }
     }
-    for (tool, grace, range, since, child, stdin) in running {
+    for (argv, grace, since, child, stdin) in running {
+        // Its input stays open, so that it ends by its own clock.
         let output = child.wait_with_output().expect("ended");
-        let took = since.elapsed().as_secs_f64();
+        let took = since.elapsed();
         drop(stdin);
-        assert!(range.contains(&took), "{tool:?} {grace}: {took}");
+        let least = STAGES + Duration::from_millis(grace);
+        assert!(took >= least, "{argv:?} {grace}: {took:?}");
         let out = String::from_utf8_lossy(&output.stdout);
         assert_eq!(
             out.contains(r#""incomplete":true"#),
-            tool[0] == "cr-summarize",
+            argv[0] == "cr-summarize",
             "{out}"
         );
     }
@@ -147,11 +142,10 @@ fn f5_a_filter_that_is_told_to_end_waits_as_long_as_the_agent_may() {
 
 #[test]
 fn a_longest_line_of_nothing_is_refused() {
-    for tool in ["cr-spawn", "cr-summarize", "cr-extract"] {
+    for name in ["cr-spawn", "cr-summarize", "cr-extract"] {
         for text in ["0", "-1", "much"] {
-            Command::new(bin(tool))
+            tool(name)
                 .args([format!("--max-line={text}")])
-                .stdin(Stdio::null())
                 .assert()
                 .code(2)
                 .stderr(predicate::str::contains("at least 1"));
@@ -168,10 +162,10 @@ fn standard_input_among_others_is_called_by_its_name() {
         (&["cr-summarize"], r#""file":"-""#),
         (&["cr-extract"], r#""file":"-""#),
     ];
-    for (tool, shown) in cases {
+    for (argv, shown) in cases {
         let run = |others: &[&Path]| {
-            Command::new(bin(tool[0]))
-                .args(&tool[1..])
+            tool(argv[0])
+                .args(&argv[1..])
                 .arg("-")
                 .args(others)
                 .stdin(fs::File::open(&capture).expect("a recording"))
@@ -180,9 +174,9 @@ fn standard_input_among_others_is_called_by_its_name() {
         };
         let out = |others: &[&Path]| String::from_utf8(run(others).stdout).expect("text");
         let both = out(&[&capture]);
-        assert!(both.contains(shown), "{tool:?}: {both}");
-        assert!(both.contains("14-schema.ndjson"), "{tool:?}: {both}");
+        assert!(both.contains(shown), "{argv:?}: {both}");
+        assert!(both.contains("14-schema.ndjson"), "{argv:?}: {both}");
         let alone = out(&[]);
-        assert!(!alone.contains(shown), "{tool:?}: {alone}");
+        assert!(!alone.contains(shown), "{argv:?}: {alone}");
     }
 }

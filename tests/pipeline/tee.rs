@@ -2,36 +2,38 @@
 
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
-use crate::bins::bin;
+use cr_test::World;
+
 use crate::fixtures;
 
 /// What `cr-summarize` makes of `input`, on its standard input.
-fn summary(input: impl Into<Stdio>) -> Output {
-    Command::new(bin("cr-summarize"))
-        .stdin(input)
-        .output()
-        .expect("run cr-summarize")
+fn summary(world: &World, input: impl Into<Stdio>) -> Output {
+    let mut command = world.tool("cr-summarize");
+    command.stdin(input).output().expect("run cr-summarize")
 }
 
 /// The same of the recording `path` behind `cr-filter --tee`.
-fn behind_tee(path: &Path) -> Output {
-    let mut filter = Command::new(bin("cr-filter"))
+fn behind_tee(world: &World, path: &Path) -> Output {
+    let mut filter = world.tool("cr-filter");
+    let mut filter = filter
         .args(["--tee=/dev/null"])
         .stdin(File::open(path).expect("a recording"))
         .stdout(Stdio::piped())
         .spawn()
         .expect("start cr-filter");
-    let output = summary(filter.stdout.take().expect("piped"));
+    let output = summary(world, filter.stdout.take().expect("piped"));
     assert!(filter.wait().expect("wait").success(), "{}", path.display());
     output
 }
 
 #[test]
 fn the_tee_passes_every_byte_of_every_recording() {
+    let world = World::new();
     for path in fixtures::all() {
-        let output = Command::new(bin("cr-filter"))
+        let mut filter = world.tool("cr-filter");
+        let output = filter
             .arg("--tee=/dev/null")
             .arg(&path)
             .output()
@@ -45,10 +47,10 @@ fn the_tee_passes_every_byte_of_every_recording() {
 #[test]
 fn the_text_of_a_tee_is_the_text_without_it() {
     let text = |arguments: &[&str]| {
-        Command::new(bin("cr-filter"))
+        let mut filter = cr_test::tool("cr-filter");
+        filter
             .args(arguments)
             .arg(fixtures::capture("02-tools"))
-            .env("TZ", "UTC")
             .output()
             .expect("run cr-filter")
     };
@@ -60,9 +62,10 @@ fn the_text_of_a_tee_is_the_text_without_it() {
 
 #[test]
 fn every_recording_has_the_same_summary_behind_a_tee() {
+    let world = World::new();
     for path in fixtures::all() {
-        let alone = summary(File::open(&path).expect("a recording"));
-        let behind = behind_tee(&path);
+        let alone = summary(&world, File::open(&path).expect("a recording"));
+        let behind = behind_tee(&world, &path);
         assert_eq!(alone.status.code(), behind.status.code(), "{path:?}");
         assert_eq!(
             String::from_utf8_lossy(&alone.stdout),

@@ -6,9 +6,7 @@
 
 use std::env;
 use std::fmt;
-use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::Once;
 
 /// A version of the CLI.
 pub(crate) struct Cli {
@@ -38,13 +36,8 @@ pub(crate) fn each(test: impl Fn(&Cli)) {
 }
 
 fn left_out() {
-    static SAID: Once = Once::new();
     let why = "CR_REAL_CLAUDE is not set, see scripts/setup-claude";
     let required = env::var("CR_REAL").is_ok_and(|it| it == "required");
     assert!(!required, "{why}");
-    SAID.call_once(|| {
-        // Not by `eprintln!`, which the test harness swallows.
-        let line = format!("the tests with the real CLI are left out: {why}\n");
-        let _ = io::stderr().write_all(line.as_bytes());
-    });
+    cr_test::left_out(&format!("tests with the real CLI: {why}"));
 }

@@ -1,14 +1,14 @@
 //! A limit of the account that says when it resets, with the real CLI.
 
 use std::fs;
-use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
-use crate::bins::{bin, root};
 use crate::cli::{Cli, each};
 use crate::place::Place;
+use crate::run::RUN_LIMIT;
+use cr_test::{bin, root};
 
 /// After this much more than the reset the limit is tried again.
 const MARGIN: u64 = 60;
@@ -20,7 +20,7 @@ fn now() -> u64 {
 
 /// A moment as our lines have it, to the second.
 fn shown(seconds: u64) -> String {
-    let output = Command::new("date")
+    let output = cr_test::Command::new("date")
         .args(["-u", "+%Y-%m-%dT%H:%M:%S", "-d", &format!("@{seconds}")])
         .output()
         .expect("run date");
@@ -40,7 +40,9 @@ struct Limited {
 fn limited(place: &Place, cli: &Cli, reset: u64, args: &[&str]) -> Limited {
     let plan = place.path("plan.yaml");
     fs::write(&plan, "- {id: limited, prompt: go}\n").expect("write");
-    let output = Command::new(bin("cr-mock"))
+    let mut mock = place.world.tool("cr-mock");
+    let output = mock
+        .timeout(RUN_LIMIT)
         .arg("run")
         .arg("--scenario")
         .arg(root().join("tests/real/scenarios/limit.json"))

@@ -7,9 +7,6 @@
 #![allow(clippy::print_stdout, reason = "shown when a test fails")]
 
 mod answers;
-#[path = "../pipeline/bins.rs"]
-#[expect(dead_code, reason = "shared with the other tests across tools")]
-mod bins;
 mod cli;
 mod ends;
 mod failures;

@@ -3,55 +3,48 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
 
+use cr_test::{Fifo, World, root};
 use serde_json::Value;
-use tempfile::TempDir;
 
-use crate::bins::root;
 use crate::cli::Cli;
 use crate::run::Run;
 
 /// A repository of one commit and one file, and a home beside it.
 pub(crate) struct Place {
-    dir: TempDir,
+    pub(crate) world: World,
 }
 
 impl Place {
     pub(crate) fn new() -> Self {
-        let dir = tempfile::tempdir().expect("a directory");
-        let place = Self { dir };
-        fs::create_dir(place.repository()).expect("a directory");
-        fs::write(place.repository().join("a.txt"), "alpha\n").expect("write");
+        let world = World::new();
+        world.write("repository/a.txt", "alpha\n");
+        let place = Self { world };
         place.git(&["init", "--quiet", "--initial-branch=main"]);
         place.git(&["config", "user.name", "Tester"]);
         place.git(&["config", "user.email", "tester@example.invalid"]);
         place.git(&["add", "a.txt"]);
         place.git(&["commit", "--quiet", "--message=begin"]);
-        // The tool of the scenario `sleep` says here that it is up.
-        let made = Command::new("mkfifo").arg(place.up()).status();
-        assert!(made.expect("run mkfifo").success());
         place
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
+        self.world.path(name)
     }
 
     pub(crate) fn repository(&self) -> PathBuf {
         self.path("repository")
     }
 
-    /// The named pipe that a tool opens once it is up.
-    pub(crate) fn up(&self) -> PathBuf {
-        self.repository().join("up")
+    /// The named pipe that the tool of the scenario `sleep` opens once it is up.
+    pub(crate) fn up(&self) -> Fifo {
+        Fifo::new(self.repository().join("up"))
     }
 
     /// What `git ARGS` prints here.
     pub(crate) fn git(&self, args: &[&str]) -> String {
-        let output = Command::new("git")
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("GIT_CONFIG_SYSTEM", "/dev/null")
+        let mut git = self.world.command("git");
+        let output = git
             .current_dir(self.repository())
             .args(args)
             .output()

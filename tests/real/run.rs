@@ -4,16 +4,18 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
+use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
+use cr_test::{Child, Fifo, bin, kill, signal_named, until};
 use serde_json::Value;
 
-use crate::bins::bin;
 use crate::cli::Cli;
 use crate::place::Place;
+
+/// The limit of one run: the CLI is slow to start on a busy machine.
+pub(crate) const RUN_LIMIT: Duration = Duration::from_mins(3);
 
 /// A run that has not begun.
 pub(crate) struct Run<'a> {
@@ -90,7 +92,10 @@ impl<'a> Run<'a> {
     /// Starts the run; its prompt is on its way.
     pub(crate) fn start(self) -> Running<'a> {
         let place = self.place;
-        let mut child = Command::new(bin("cr-mock"))
+        let up = place.up();
+        let mut child = place.world.tool("cr-mock");
+        let mut child = child
+            .timeout(RUN_LIMIT)
             .arg("run")
             .args(self.options)
             .arg("--cwd")
@@ -113,7 +118,7 @@ impl<'a> Run<'a> {
         // On a thread, since a prompt larger than a pipe waits for its reader;
         // and a command that ends at once reads none of it.
         thread::spawn(move || stdin.write_all(self.prompt.as_bytes()));
-        Running { place, child }
+        Running { place, child, up }
     }
 
     /// The run, from its start to its end.
@@ -137,29 +142,26 @@ impl<'a> Run<'a> {
 pub(crate) struct Running<'a> {
     place: &'a Place,
     child: Child,
+    up: Fifo,
 }
 
 impl Running<'_> {
     /// Waits until the tool of the scenario `sleep` is up.
     pub(crate) fn tool_is_up(&self) {
-        let (send, receive) = mpsc::channel();
-        let path = self.place.up();
-        // The end of the pipe waits for the other end.
-        thread::spawn(move || send.send(fs::read(path)));
-        let read = receive.recv_timeout(Duration::from_mins(1));
-        read.expect("the tool is up in a minute").expect("read");
+        self.up.read();
     }
 
     /// Sends `signal` to number `nth` of the processes that run `program`.
     pub(crate) fn signal(&self, signal: &str, program: &Path, nth: usize) {
-        let mut found = descendants(&self.child.id().to_string());
-        found.retain(|pid| {
-            fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == program)
+        let mut found = Vec::new();
+        until("the process is there", || {
+            found = descendants(&self.child.id().to_string());
+            found.retain(|pid| {
+                fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == program)
+            });
+            found.len() > nth
         });
-        let done = Command::new("kill")
-            .args(["-s", signal, &found[nth]])
-            .status();
-        assert!(done.expect("run kill").success());
+        kill(found[nth].parse().expect("a pid"), signal_named(signal));
     }
 
     /// Waits for the end, which is also the end of every process of the run.

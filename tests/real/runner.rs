@@ -4,10 +4,10 @@ use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 
-use crate::bins::{bin, root};
 use crate::cli::{Cli, each};
 use crate::place::Place;
 use crate::run::Run;
+use cr_test::{bin, root};
 
 /// The script beside the tools, as it is installed.
 pub(crate) fn runner<'a>(place: &'a Place, cli: &'a Cli, scenario: &str) -> Run<'a> {

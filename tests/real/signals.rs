@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::bins::bin;
 use crate::cli::{Cli, each};
 use crate::place::Place;
 use crate::run::{Ended, Run};
+use cr_test::bin;
 
 /// The end of `run` after `signal` went to number `nth` of the processes of
 /// `program`, while the tool sleeps.

@@ -1,19 +1,21 @@
 //! Tasks that fail first, each in its own way, and are done in the end.
 
 use std::fs;
-use std::process::Command;
 
 use serde_json::Value;
 
-use crate::bins::{bin, root};
 use crate::cli::{Cli, each};
 use crate::place::Place;
+use crate::run::RUN_LIMIT;
+use cr_test::{bin, root};
 
 /// Runs `tasks` one after the other; returns the code and every change of a task.
 fn sprint(place: &Place, cli: &Cli, tasks: &str) -> (Option<i32>, Vec<Value>) {
     let plan = place.path("plan.yaml");
     fs::write(&plan, tasks).expect("write");
-    let output = Command::new(bin("cr-mock"))
+    let mut mock = place.world.tool("cr-mock");
+    let output = mock
+        .timeout(RUN_LIMIT)
         .arg("run")
         .arg("--scenario")
         .arg(root().join("tests/real/scenarios/sprint.json"))
