@@ -5,10 +5,8 @@
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
 
-use assert_cmd::cargo::cargo_bin;
+use cr_test::{Child, World, appears, limit};
 use predicates::prelude::*;
 use serde_json::{Value, json};
 
@@ -16,27 +14,23 @@ use serde_json::{Value, json};
 struct Api {
     child: Child,
     port: u16,
-    dir: tempfile::TempDir,
+    world: World,
 }
 
 impl Api {
     fn start(script: &Value) -> Self {
-        let dir = tempfile::tempdir().expect("a directory");
-        let at = |name: &str| dir.path().join(name);
-        fs::write(at("script.json"), script.to_string()).expect("write");
-        let child = Command::new(cargo_bin!("cr-mock"))
-            .arg("api")
-            .arg("--scenario")
-            .arg(at("script.json"))
-            .arg("--port-file")
-            .arg(at("port"))
-            .arg("--log")
-            .arg(at("log"))
-            .stdin(Stdio::null())
-            .spawn()
-            .expect("start cr-mock");
-        let port = appeared(&at("port")).trim().parse().expect("a port");
-        Self { child, port, dir }
+        let world = World::new();
+        let script = world.write("script.json", script.to_string());
+        let mut api = world.tool("cr-mock");
+        api.arg("api").arg("--scenario").arg(script);
+        api.arg("--port-file").arg(world.path("port"));
+        api.arg("--log").arg(world.path("log"));
+        let child = api.spawn().expect("start cr-mock");
+        // It is renamed into its place.
+        appears(&world.path("port"));
+        let port = fs::read_to_string(world.path("port")).expect("a port");
+        let port = port.trim().parse().expect("a port");
+        Self { child, port, world }
     }
 
     /// Everything the API says to `body`, up to the end of the connection.
@@ -46,6 +40,7 @@ impl Api {
 
     fn try_ask(&self, body: &Value) -> std::io::Result<String> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
+        stream.set_read_timeout(Some(limit()))?;
         let body = body.to_string();
         write!(
             stream,
@@ -60,7 +55,7 @@ impl Api {
     }
 
     fn log(&self) -> Vec<Value> {
-        let text = fs::read_to_string(self.dir.path().join("log")).expect("a log");
+        let text = fs::read_to_string(self.world.path("log")).expect("a log");
         text.lines()
             .map(|line| serde_json::from_str(line).expect("JSON"))
             .collect()
@@ -72,18 +67,6 @@ impl Drop for Api {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// The content of the file at `path` once there is one; it is renamed into
-/// place, and nothing else tells when.
-fn appeared(path: &Path) -> String {
-    for _ in 0..2000 {
-        if let Ok(text) = fs::read_to_string(path) {
-            return text;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-    panic!("{} did not appear", path.display());
 }
 
 /// A request for an answer to `prompt`.
@@ -212,10 +195,10 @@ fn silence_is_no_answer_at_all() {
 
 #[test]
 fn a_key_that_means_nothing_is_refused() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let script = dir.path().join("script.json");
-    fs::write(&script, r#"{"turns": [{"txt": "hi"}]}"#).expect("write");
-    assert_cmd::Command::new(cargo_bin!("cr-mock"))
+    let world = World::new();
+    let script = world.write("script.json", r#"{"turns": [{"txt": "hi"}]}"#);
+    world
+        .tool("cr-mock")
         .args(["api", "--port-file", "/dev/null", "--scenario"])
         .arg(&script)
         .assert()

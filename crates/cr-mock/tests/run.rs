@@ -6,17 +6,17 @@
 #![allow(missing_docs, reason = "an integration test is a crate of its own")]
 
 use std::fs;
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::process::{Command, Stdio};
+use std::io::{BufRead, BufReader, Read};
+use std::process::Stdio;
 use std::sync::LazyLock;
 
-use assert_cmd::cargo::cargo_bin;
+use cr_test::{Command, Signal, World, bin, left_out, tool};
 use predicates::prelude::*;
 use serde_json::Value;
 
 /// `cr-mock run OPTIONS -- bash -c SCRIPT`.
 fn sealed(options: &[&str], script: &str) -> Command {
-    let mut command = Command::new(cargo_bin!("cr-mock"));
+    let mut command = tool("cr-mock");
     command.arg("run").args(options);
     command.args(["--", "bash", "-c", script]);
     command
@@ -30,14 +30,13 @@ static GRANTED: LazyLock<bool> = LazyLock::new(|| {
     let tried = Command::new("unshare").args(places.split(' ')).output();
     let granted = tried.is_ok_and(|output| output.status.success());
     if !granted {
-        let line = "the tests of the sealed launcher are left out: no namespaces here\n";
-        let _ = io::stderr().write_all(line.as_bytes());
+        left_out("tests of the sealed launcher: no namespaces here");
     }
     granted
 });
 
-fn without_api(script: &str) -> assert_cmd::Command {
-    sealed(&["--no-api"], script).into()
+fn without_api(script: &str) -> Command {
+    sealed(&["--no-api"], script)
 }
 
 #[test]
@@ -85,7 +84,7 @@ fn streams_and_code_are_the_commands_own() {
 }
 
 fn sealed_program(name: &str) -> assert_cmd::assert::Assert {
-    assert_cmd::Command::new(cargo_bin!("cr-mock"))
+    tool("cr-mock")
         .args(["run", "--no-api", "--", name])
         .assert()
         .stderr(predicate::str::starts_with(format!("cr-mock: {name}: ")))
@@ -96,8 +95,8 @@ fn the_api_of_the_script_is_in_reach() {
     if !*GRANTED {
         return;
     }
-    let dir = tempfile::tempdir().expect("a directory");
-    let script = dir.path().join("script.json");
+    let world = World::new();
+    let script = world.path("script.json");
     fs::write(&script, r#"{"turns": [{"text": "you are in {{cwd}}"}]}"#).expect("write");
     let ask = r#"
         at=${ANTHROPIC_BASE_URL#http://}
@@ -108,11 +107,11 @@ fn the_api_of_the_script_is_in_reach() {
             case $line in content-length:*) n=${line#*: } ;; esac
         done
         read -r -N "${n%$'\r'}" body <&3; echo "$body""#;
-    let [script, cwd] = [script.as_path(), dir.path()].map(|it| it.to_str().expect("a path"));
+    let [script, cwd] = [script.as_path(), world.dir()].map(|it| it.to_str().expect("a path"));
     let mut command = sealed(&["--scenario", script, "--cwd", cwd], ask);
     let output = command.output().expect("run cr-mock");
     let answer = String::from_utf8_lossy(&output.stdout);
-    let cwd = dir.path().canonicalize().expect("a path");
+    let cwd = world.dir().canonicalize().expect("a path");
     assert!(
         answer.contains(&format!("you are in {}", cwd.display())),
         "{answer}"
@@ -133,7 +132,7 @@ fn a_signal_is_passed_on() {
     .expect("start cr-mock");
     let mut out = BufReader::new(child.stdout.take().expect("piped"));
     out.read_line(&mut String::new()).expect("a line");
-    signal(child.id(), "INT");
+    child.signal(Signal::INT);
     out.read_to_end(&mut Vec::new()).expect("end of file");
     assert_eq!(child.wait().expect("wait").code(), Some(3));
 }
@@ -143,8 +142,8 @@ fn what_the_command_leaves_running_is_told_and_ends() {
     if !*GRANTED {
         return;
     }
-    let dir = tempfile::tempdir().expect("a directory");
-    let path = dir.path().join("report.json");
+    let world = World::new();
+    let path = world.path("report.json");
     let report = path.to_str().expect("a path");
     let script = "setsid sleep 1001 & setsid -f sleep 1002; exit 4";
     let output = sealed(&["--no-api", "--report", report], script)
@@ -182,9 +181,9 @@ fn without_a_namespace_nothing_is_run() {
     }
     // In a user namespace of its own, a limit can be set that hits no one else.
     let script = r#"echo 0 > /proc/sys/user/max_net_namespaces && exec "$@""#;
-    assert_cmd::Command::new("unshare")
+    Command::new("unshare")
         .args(["--user", "--map-root-user", "sh", "-c", script, "sh"])
-        .arg(cargo_bin!("cr-mock"))
+        .arg(bin("cr-mock"))
         .args(["run", "--no-api", "--", "echo", "ran"])
         .assert()
         .code(125)
@@ -192,11 +191,4 @@ fn without_a_namespace_nothing_is_run() {
         .stderr(predicate::str::starts_with(
             "cr-mock: no network namespace: ",
         ));
-}
-
-fn signal(pid: u32, name: &str) {
-    let done = Command::new("kill")
-        .args([format!("-{name}"), pid.to_string()])
-        .status();
-    assert!(done.expect("run kill").success());
 }

@@ -1,12 +1,11 @@
 //! `cr-replay` as a process: the player and the stand-in.
 
-use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 use std::time::{Duration, Instant};
 
-use tempfile::TempDir;
+use cr_test::{Command, World};
 
 const LINES: &str = r#"{"type":"cr","subtype":"start","at":"2026-01-01T00:00:00.000Z"}
 {"type":"system","subtype":"init","claude_code_version":"2.1.326","timestamp":"2026-01-01T00:00:00.100Z"}
@@ -17,20 +16,20 @@ const LINES: &str = r#"{"type":"cr","subtype":"start","at":"2026-01-01T00:00:00.
 
 struct Recording {
     path: PathBuf,
-    _dir: TempDir,
+    _world: World,
 }
 
 fn recording() -> Recording {
-    let dir = tempfile::tempdir().expect("a directory");
-    let path = dir.path().join("run.ndjson");
-    std::fs::write(&path, LINES).expect("write");
-    Recording { path, _dir: dir }
+    let world = World::new();
+    let path = world.write("run.ndjson", LINES);
+    Recording {
+        path,
+        _world: world,
+    }
 }
 
 fn replay() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cr-replay"));
-    command.env_remove("CR_REPLAY").stdin(Stdio::null());
-    command
+    cr_test::tool("cr-replay")
 }
 
 fn play(args: &[&str]) -> Output {
@@ -42,7 +41,7 @@ fn play(args: &[&str]) -> Output {
 /// Runs the stand-in with a fault, as `cr-spawn` would.
 fn act(fault: &str) -> Output {
     let recording = recording();
-    let mut child = replay()
+    replay()
         .env("CR_REPLAY", &recording.path)
         .env("CR_REPLAY_SPEED", "instant")
         .env("CR_REPLAY_FAULT", fault)
@@ -53,13 +52,9 @@ fn act(fault: &str) -> Output {
             "--of",
             "claude",
         ])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("start cr-replay");
-    let _ = child.stdin.take().expect("a pipe").write_all(b"a prompt");
-    child.wait_with_output().expect("wait")
+        .write_stdin("a prompt")
+        .output()
+        .expect("run cr-replay")
 }
 
 fn text(out: &Output) -> String {
@@ -80,20 +75,17 @@ fn a_recording_is_played_as_it_is() {
 
 #[test]
 fn a_recording_is_played_with_its_timing() {
-    let before = Instant::now();
-    assert_eq!(text(&play(&[])), LINES);
-    assert!(
-        before.elapsed() >= Duration::from_millis(500),
-        "{:?}",
+    let timed = |args: &[&str]| {
+        let before = Instant::now();
+        assert_eq!(text(&play(args)), LINES);
         before.elapsed()
-    );
-    let before = Instant::now();
-    assert_eq!(text(&play(&["--speed", "100"])), LINES);
-    assert!(
-        before.elapsed() < Duration::from_millis(400),
-        "{:?}",
-        before.elapsed()
-    );
+    };
+    let whole = timed(&[]);
+    assert!(whole >= Duration::from_millis(500), "{whole:?}");
+    let slow = timed(&["--speed", "0.25"]);
+    assert!(slow >= Duration::from_secs(2), "{slow:?}");
+    let fast = timed(&["--speed", "100"]);
+    assert!(fast < slow, "{fast:?} {slow:?}");
 }
 
 #[test]

@@ -159,7 +159,7 @@ fn only_the_end_of_a_file_is_read() {
         // A terabyte of nothing: who reads it all does not come back.
         sparse(&path, 1 << 40, tail);
         let by_name = tool(&[]).arg(&path).output().expect("run");
-        let by_input = std::process::Command::new(assert_cmd::cargo::cargo_bin!("cr-extract"))
+        let by_input = tool(&[])
             .stdin(File::open(&path).expect("opened"))
             .output()
             .expect("run");

@@ -2,15 +2,13 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::process::{Command, Stdio};
-
-use assert_cmd::cargo::cargo_bin;
+use std::process::Stdio;
 
 use crate::tool::{fixture, result, run, said, tool};
 
 #[test]
 fn a_reader_that_left_ends_it_quietly() {
-    let mut child = Command::new(cargo_bin!("cr-extract"))
+    let mut child = tool(&[])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -34,7 +32,7 @@ fn a_full_disk_is_74_and_one_message() {
         .write(true)
         .open("/dev/full")
         .expect("opened");
-    let output = Command::new(cargo_bin!("cr-extract"))
+    let output = tool(&[])
         .arg(fixture("captures/14-schema.ndjson"))
         .stdout(full)
         .output()
@@ -55,9 +53,9 @@ fn what_was_read_of_standard_input_before_is_not_read_again() {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("x");
     std::fs::write(&path, "{\"a\":0}\n{\"b\":1}\n").expect("written");
-    let output = Command::new("sh")
+    let output = cr_test::Command::new("sh")
         .args(["-c", "read -r line && exec \"$0\" --from=text"])
-        .arg(cargo_bin!("cr-extract"))
+        .arg(cr_test::bin("cr-extract"))
         .stdin(std::fs::File::open(path).expect("opened"))
         .output()
         .expect("run");

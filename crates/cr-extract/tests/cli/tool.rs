@@ -1,17 +1,14 @@
 //! How the tests call the tool.
 
-use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use assert_cmd::Command;
-use assert_cmd::cargo::cargo_bin_cmd;
 use cr_event::Raw;
-
-use crate::bins;
+use cr_test::Command;
+pub(crate) use cr_test::fixture;
 
 /// The tool.
 pub(crate) fn tool(args: &[&str]) -> Command {
-    let mut command = cargo_bin_cmd!("cr-extract");
+    let mut command = cr_test::tool("cr-extract");
     command.args(args);
     command
 }
@@ -39,7 +36,7 @@ pub(crate) fn extracted(args: &[&str], input: impl Into<Vec<u8>>) -> Option<Stri
 
 /// The JSON that cr-summarize finds in `stream`.
 pub(crate) fn summarized(stream: &str) -> Option<String> {
-    let mut command = Command::new(bins::bin("cr-summarize"));
+    let mut command = cr_test::tool("cr-summarize");
     command.args(["--full", "--no-redact"]).write_stdin(stream);
     let text = command.output().expect("run").stdout;
     let line = Raw::of(&text).expect("a summary");
@@ -74,10 +71,4 @@ pub(crate) fn message(id: &str, text: &str) -> String {
         "{{\"type\":\"assistant\",\"message\":{{\"id\":\"{id}\",\"content\":[{{\"type\":\"text\",\"text\":{}}}]}}}}\n",
         quoted(text)
     )
-}
-
-/// A recording.
-pub(crate) fn fixture(name: &str) -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    root.join("../../tests/fixtures").join(name)
 }

@@ -10,16 +10,12 @@ mod memory;
 mod recordings;
 mod tools;
 
-use assert_cmd::Command;
-use assert_cmd::cargo::cargo_bin_cmd;
+use cr_test::Command;
 
-/// The tool, with everything pinned that text depends on.
+/// The tool.
 fn cr_filter(args: &[&str]) -> Command {
-    let mut command = cargo_bin_cmd!("cr-filter");
-    command.args(args).env("TZ", "UTC").env("NO_COLOR", "1");
-    for name in ["GITHUB_ACTIONS", "GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"] {
-        command.env_remove(name);
-    }
+    let mut command = cr_test::tool("cr-filter");
+    command.args(args);
     command
 }
 

@@ -2,18 +2,15 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 
-use assert_cmd::cargo::cargo_bin;
+use cr_test::{Child, Command, Pipe, Signal, bin, fixture};
 use predicates::prelude::*;
-use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{call, cr_filter};
 
 fn start(args: &[&str]) -> Child {
-    Command::new(cargo_bin!("cr-filter"))
-        .args(args)
-        .env("TZ", "UTC")
+    cr_filter(args)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -21,12 +18,8 @@ fn start(args: &[&str]) -> Child {
         .expect("start cr-filter")
 }
 
-fn kill(child: &Child, signal: Signal) {
-    kill_process(Pid::from_child(child), signal).expect("kill");
-}
-
 /// Sends a line and waits for its text: then the tool is in its loop.
-fn exchange(child: &mut Child) -> BufReader<std::process::ChildStdout> {
+fn exchange(child: &mut Child) -> BufReader<Pipe> {
     let stdin = child.stdin.as_mut().expect("piped");
     stdin
         .write_all(format!("{}\n", call("Read", "{}")).as_bytes())
@@ -63,7 +56,7 @@ fn a_reader_that_left_is_noticed_without_another_line() {
 fn f5_the_first_interrupt_waits_for_the_source_to_end() {
     let mut child = start(&[]);
     let mut out = exchange(&mut child);
-    kill(&child, Signal::INT);
+    child.signal(Signal::INT);
     let mut stdin = child.stdin.take().expect("piped");
     stdin
         .write_all(format!("{}\n", call("Bash", r#"{"command":"late"}"#)).as_bytes())
@@ -79,12 +72,9 @@ fn f5_the_first_interrupt_waits_for_the_source_to_end() {
 fn f5_the_second_interrupt_ends_it_with_130() {
     let mut child = start(&[]);
     let out = exchange(&mut child);
-    kill(&child, Signal::INT);
-    // Two signals may become one: go on until it is gone.
-    while child.try_wait().expect("wait").is_none() {
-        kill(&child, Signal::INT);
-    }
-    assert_eq!(child.wait().expect("wait").code(), Some(130));
+    // Its input stays open, so that nothing else can end it.
+    let status = child.signal_until_it_ends(Signal::INT).expect("wait");
+    assert_eq!(status.code(), Some(130));
     drop(out);
 }
 
@@ -94,11 +84,8 @@ fn a3_a_full_disk_is_74_and_one_message() {
         .write(true)
         .open("/dev/full")
         .expect("open");
-    let run = Command::new(cargo_bin!("cr-filter"))
-        .arg(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../tests/fixtures/captures/02-tools.ndjson"
-        ))
+    let run = cr_filter(&[])
+        .arg(fixture("captures/02-tools.ndjson"))
         .stdout(full)
         .output()
         .expect("run cr-filter");
@@ -132,20 +119,9 @@ fn the_text_of_tee_is_written_to_a_file_and_a_full_one_is_74() {
 fn a_closed_stderr_does_not_stop_the_stream() {
     let line = format!("{}\n", call("Read", "{}"));
     let script = r#"exec "$0" --tee 2>&-"#;
-    let mut child = Command::new("sh")
-        .args(["-c", script])
-        .arg(cargo_bin!("cr-filter"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("start sh");
-    child
-        .stdin
-        .take()
-        .expect("piped")
-        .write_all(line.as_bytes())
-        .expect("write");
-    let run = child.wait_with_output().expect("wait");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script]).arg(bin("cr-filter"));
+    let run = shell.write_stdin(line.clone()).output().expect("run");
     assert_eq!(
         (run.status.code(), run.stdout),
         (Some(0), line.into_bytes())

@@ -1,9 +1,6 @@
 //! Memory has a bound, whatever comes.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
-
-use assert_cmd::cargo::cargo_bin;
+use cr_test::{Command, bin};
 
 /// Address space that the tool may take, in kilobytes: the bound on memory, and
 /// room for what is only reserved.
@@ -18,17 +15,12 @@ fn a5_a_line_takes_no_more_than_its_bytes() {
         ("--format json", format!("[{objects}{{}}]\n")),
         ("--tee", format!(r#"{{"type":"assistant","x":"{long}"}}"#)),
     ];
-    let tool = cargo_bin!("cr-filter").display();
+    let tool = bin("cr-filter");
+    let tool = tool.display();
     for (args, line) in lines {
-        let mut child = Command::new("sh")
-            .args(["-c", &format!("ulimit -v {MOST}; exec {tool} {args}")])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .expect("start cr-filter");
-        let mut stdin = child.stdin.take().expect("piped");
-        stdin.write_all(line.as_bytes()).expect("read to the end");
-        drop(stdin);
-        assert!(child.wait().expect("ended").success(), "{args}");
+        let limited = format!("ulimit -v {MOST}; exec {tool} {args} >/dev/null");
+        let mut shell = Command::new("sh");
+        let status = shell.args(["-c", &limited]).write_stdin(line).status();
+        assert!(status.expect("run cr-filter").success(), "{args}");
     }
 }

@@ -1,7 +1,6 @@
 //! Memory has a bound, whatever comes.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
+use cr_test::{Command, bin};
 
 /// Address space that the tool may take, in kilobytes: the bound on memory, and
 /// room for what is only reserved.
@@ -17,18 +16,13 @@ fn a5_lines_of_many_small_parts_take_no_more_than_their_bytes() {
         format!("[{objects}{{}}]"),
         format!("{{\"type\":\"user\",\"x\":\"{}\"}}", "y".repeat(80 << 20)),
     ];
-    let tool = assert_cmd::cargo::cargo_bin!("cr-summarize").display();
+    let tool = bin("cr-summarize");
+    let tool = tool.display();
     for line in lines {
-        let mut child = Command::new("sh")
-            .args(["-c", &format!("ulimit -v {MOST}; exec {tool}")])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("run");
-        let mut stdin = child.stdin.take().expect("piped");
-        stdin.write_all(line.as_bytes()).expect("read to the end");
-        drop(stdin);
-        let output = child.wait_with_output().expect("ended");
-        assert!(!output.stdout.is_empty(), "{}", &line[..60]);
+        let limited = format!("ulimit -v {MOST}; exec {tool}");
+        let begin = line[..60].to_owned();
+        let mut shell = Command::new("sh");
+        let output = shell.args(["-c", &limited]).write_stdin(line).output();
+        assert!(!output.expect("run").stdout.is_empty(), "{begin}");
     }
 }

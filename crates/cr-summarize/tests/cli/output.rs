@@ -4,13 +4,11 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+
+use cr_test::{Signal, until};
 
 use crate::tool::{fixture, good, tool};
-
-fn plain() -> Command {
-    Command::new(assert_cmd::cargo::cargo_bin!("cr-summarize"))
-}
 
 #[test]
 fn a_full_disk_is_74_and_one_message() {
@@ -18,7 +16,7 @@ fn a_full_disk_is_74_and_one_message() {
         .write(true)
         .open("/dev/full")
         .expect("there");
-    let output = plain()
+    let output = tool()
         .arg(fixture("captures/01-simple.ndjson"))
         .stdout(full)
         .output()
@@ -39,7 +37,7 @@ fn f5_a_reader_that_left_ends_it_quietly() {
     let input = input.as_fd().try_clone_to_owned().expect("a copy");
     let file = File::open(fixture("captures/01-simple.ndjson")).expect("a capture");
     for stdin in [Stdio::from(input), Stdio::from(file)] {
-        let mut child = plain()
+        let mut child = tool()
             .stdin(stdin)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -121,7 +119,7 @@ fn takes_interrupts(pid: u32) -> bool {
 
 #[test]
 fn f3_a_second_interrupt_ends_it_with_what_is_known() {
-    let mut child = plain()
+    let mut child = tool()
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -129,18 +127,9 @@ fn f3_a_second_interrupt_ends_it_with_what_is_known() {
         .expect("run");
     let mut stdin = child.stdin.take().expect("piped");
     stdin.write_all(good().as_bytes()).expect("written");
-    while !takes_interrupts(child.id()) {
-        assert!(child.try_wait().expect("a child").is_none(), "ended early");
-        std::thread::yield_now();
-    }
-    // Two that come at once may be one; the input stays open all the while.
-    let pid = child.id().to_string();
-    while child.try_wait().expect("a child").is_none() {
-        Command::new("kill")
-            .args(["-INT", &pid])
-            .output()
-            .expect("sent");
-    }
+    until("it takes interrupts", || takes_interrupts(child.id()));
+    // Its input stays open, so that nothing else can end it.
+    child.signal_until_it_ends(Signal::INT).expect("ended");
     let output = child.wait_with_output().expect("ended");
     drop(stdin);
     assert_eq!(output.status.code(), Some(130));

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -46,7 +45,7 @@ fn t6_the_command_means_the_same_in_every_shell() {
             let cwd = cwd.to_str().expect("UTF-8");
             let command = summary(ID, cwd)["resume_command"].clone();
             let path = format!("{}:/usr/bin:/bin", dir.path().display());
-            let run = Command::new(shell)
+            let run = cr_test::Command::new(shell)
                 .args(["-c", command.as_str().expect("a command")])
                 .env("PATH", path)
                 .output();

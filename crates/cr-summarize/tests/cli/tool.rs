@@ -3,23 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use assert_cmd::Command;
+use cr_test::Command;
+pub(crate) use cr_test::fixture;
 use serde_json::Value;
 
-/// The tool, with nothing of the environment that changes its words.
+/// The tool.
 pub(crate) fn tool() -> Command {
-    let mut command = Command::cargo_bin("cr-summarize").expect("built");
-    command
-        .env_clear()
-        .env("TZ", "UTC")
-        .env("PATH", "/usr/bin:/bin");
-    command
-}
-
-/// A recording, or a folder of them.
-pub(crate) fn fixture(name: &str) -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    root.join("../../tests/fixtures").join(name)
+    cr_test::tool("cr-summarize")
 }
 
 /// The files in a folder of recordings.
