@@ -58,6 +58,7 @@ complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand retry" -l 
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand retry" -l retries -d 'How often it is tried again' -r
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand retry" -l max-wait -d 'The longest wait for a limit to reset' -r
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand retry" -l watch-pid -d 'End when this process does' -r
+complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand retry" -l control-fd -d 'The control channel of the process that started the pipeline' -r
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand retry" -s h -l help -d 'Print help'
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand help; and not __fish_seen_subcommand_from status attempt retry help" -f -a "status" -d 'Say how a run is doing'
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand help; and not __fish_seen_subcommand_from status attempt retry help" -f -a "attempt" -d 'One attempt, apart from whoever asked for it'

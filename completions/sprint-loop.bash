@@ -209,7 +209,7 @@ _sprint__loop() {
             return 0
             ;;
         sprint__subcmd__loop__subcmd__retry)
-            opts="-h --dir --retries --max-wait --watch-pid --help"
+            opts="-h --dir --retries --max-wait --watch-pid --control-fd --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -228,6 +228,10 @@ _sprint__loop() {
                     return 0
                     ;;
                 --watch-pid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --control-fd)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

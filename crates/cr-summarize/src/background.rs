@@ -1,4 +1,4 @@
-//! Work that goes on behind a turn, and is not over at the end.
+//! Background work that is open at the end.
 
 use cr_event::{Event, Raw, Text};
 use cr_summary::BackgroundTask;
@@ -13,7 +13,7 @@ pub(crate) struct Background {
 }
 
 impl Background {
-    /// Notes a `system` line about tasks; says whether it was one.
+    /// Takes a `system` line about tasks; returns whether it was one.
     pub(crate) fn take(&mut self, event: &Event<'_>) -> bool {
         let line = event.line;
         if event.is("background_tasks_changed") {

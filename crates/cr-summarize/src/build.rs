@@ -1,4 +1,4 @@
-//! From what was gathered to the summary and its verdict.
+//! Makes the summary from the collected facts.
 
 use cr_event::Cursor;
 use cr_io::Redactor;
@@ -8,28 +8,28 @@ use cr_verdict::{ResultFacts, Verdict, judge};
 use serde_json::value::RawValue;
 
 use crate::calls::Denied;
+use crate::collector::Collector;
 use crate::counts;
-use crate::evidence::{evidence, facts, said};
-use crate::gather::Gather;
+use crate::evidence::{evidence, facts, stderr_text};
 use crate::resume::resume;
 use crate::value::{found_in, rewritten};
 
-/// Lines of standard error that are worth repeating.
+/// Lines of standard error that are shown.
 const STDERR_LINES: usize = 20;
 /// Above this share of its window a context is nearly full, in percent.
 const WARNING: u64 = 60;
 
-/// What a summary needs beside the lines.
+/// Settings of the command line for a summary.
 #[derive(Debug)]
-pub(crate) struct Terms {
-    /// Takes the place of a window that is not known.
+pub(crate) struct SummaryOptions {
+    /// The context window, where the input does not say it.
     pub(crate) context_window: Option<u64>,
     /// Prices, where an estimate is wanted.
     pub(crate) prices: Option<Prices>,
     pub(crate) redactor: Redactor,
 }
 
-impl Terms {
+impl SummaryOptions {
     fn mask(&self, text: &str) -> String {
         self.redactor.redact(text).into_owned()
     }
@@ -44,49 +44,49 @@ impl Terms {
     }
 }
 
-/// What was read is no stream: there is no session to resume, and somebody
-/// should look at what wrote it.
+/// The input is no stream: there is no session to resume, and a person should
+/// look at the program that wrote it.
 fn nothing_to_judge(summary: &mut Summary, why: &str) {
     summary.why = why.into();
     summary.next = "Look at what wrote it: the agent may not have started.".into();
     (summary.retry.retryable, summary.retry.action) = (false, "look".into());
 }
 
-/// Makes the summary of what was gathered.
-pub(crate) fn summary(gather: &Gather, terms: &Terms) -> Summary {
-    let facts = facts(gather);
-    let verdict = judge(&evidence(gather, facts));
+/// Makes the summary.
+pub(crate) fn summary(collector: &Collector, options: &SummaryOptions) -> Summary {
+    let facts = facts(collector);
+    let verdict = judge(&evidence(collector, facts));
     let mut summary = Summary {
         schema: SCHEMA,
-        tokens: tokens(gather, terms),
-        tool_calls: gather.calls.total,
-        supervised: gather.ours.seen,
-        results: gather.turns.results,
-        turns: gather.turns.list.clone(),
-        subagents: gather.calls.subagents,
-        api_retries: gather.api_retries,
-        compactions: gather.compactions,
-        forged: gather.ours.forged,
-        session_cost_usd: gather.usage.cost().session(),
-        counts: gather.counts,
-        tools: tools(gather),
+        tokens: tokens(collector, options),
+        tool_calls: collector.calls.total,
+        supervised: collector.ours.seen,
+        results: collector.turns.results,
+        turns: collector.turns.list.clone(),
+        subagents: collector.calls.subagents,
+        api_retries: collector.api_retries,
+        compactions: collector.compactions,
+        forged: collector.ours.forged,
+        session_cost_usd: collector.usage.cost().session(),
+        counts: collector.counts,
+        tools: tools(collector),
         ..Summary::default()
     };
     summary.context_warning = is_nearly_full(&summary.tokens);
-    identity(&mut summary, gather, terms);
-    ending(&mut summary, gather, terms);
-    answer(&mut summary, gather, terms);
-    cost(&mut summary, gather, terms);
-    time(&mut summary, gather);
-    lists(&mut summary, gather, terms);
+    identity(&mut summary, collector, options);
+    ending(&mut summary, collector, options);
+    answer(&mut summary, collector, options);
+    cost(&mut summary, collector, options);
+    time(&mut summary, collector);
+    lists(&mut summary, collector, options);
     verdict_fields(&mut summary, &verdict);
-    match counts::no_event(&gather.counts) {
+    match counts::no_event(&collector.counts) {
         Some(why) => nothing_to_judge(&mut summary, why),
-        None => reasons(&mut summary, gather, &verdict, terms),
+        None => reasons(&mut summary, collector, &verdict, options),
     }
-    summary.errors = errors(gather, facts, &verdict, terms);
-    resumption(&mut summary, gather, terms);
-    if let Some(disorder) = gather.ours.disorder {
+    summary.errors = errors(collector, facts, &verdict, options);
+    resumption(&mut summary, collector, options);
+    if let Some(disorder) = collector.ours.disorder {
         summary.stream_error = Some(disorder.into());
         summary.ok = Some(false);
         summary.code = Some(cr_io::Exit::Data.code());
@@ -94,10 +94,14 @@ pub(crate) fn summary(gather: &Gather, terms: &Terms) -> Summary {
     summary
 }
 
-fn tokens(gather: &Gather, terms: &Terms) -> Tokens {
-    let spent = gather.usage.tokens();
-    let used = gather.usage.context().used();
-    let window = gather.usage.context().window().or(terms.context_window);
+fn tokens(collector: &Collector, options: &SummaryOptions) -> Tokens {
+    let spent = collector.usage.tokens();
+    let used = collector.usage.context().used();
+    let window = collector
+        .usage
+        .context()
+        .window()
+        .or(options.context_window);
     let known = used.zip(window);
     let percent = known.and_then(|(used, window)| percent_used(used, window));
     Tokens {
@@ -108,7 +112,7 @@ fn tokens(gather: &Gather, terms: &Terms) -> Tokens {
         context_used: used,
         context_window: window,
         context_used_pct: percent,
-        max_output: gather.usage.context().max_output(),
+        max_output: collector.usage.context().max_output(),
     }
 }
 
@@ -120,153 +124,167 @@ fn is_nearly_full(tokens: &Tokens) -> bool {
     })
 }
 
-fn tools(gather: &Gather) -> Tools {
-    let tools = gather.calls.tools.iter();
+fn tools(collector: &Collector) -> Tools {
+    let tools = collector.calls.tools.iter();
     let mut tools: Vec<_> = tools.map(|(name, count)| (name.clone(), *count)).collect();
     // By name already, and the sort keeps that among equals.
     tools.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     Tools(tools)
 }
 
-fn identity(summary: &mut Summary, gather: &Gather, terms: &Terms) {
-    let ours = &gather.ours;
-    summary.session_id = terms.masked(gather.about.session_id.as_deref());
-    let model = gather.usage.context().model().or(ours.model.as_deref());
-    summary.model = terms.masked(model);
-    summary.run_id = terms.masked(ours.run_id.as_deref());
+fn identity(summary: &mut Summary, collector: &Collector, options: &SummaryOptions) {
+    let ours = &collector.ours;
+    summary.session_id = options.masked(collector.session.session_id.as_deref());
+    let model = collector.usage.context().model().or(ours.model.as_deref());
+    summary.model = options.masked(model);
+    summary.run_id = options.masked(ours.run_id.as_deref());
     // Attempts have directories of their own, in one of the whole run.
     let whole = ours.whole.as_ref().and_then(|whole| whole.run_dir.as_ref());
     let run_dir = whole.or(ours.run_dir.as_ref());
-    summary.run_dir = terms.masked(run_dir.map(String::as_str));
-    let cwd = gather.about.cwd.as_deref().or(ours.cwd.as_deref());
-    summary.cwd = terms.masked(cwd);
+    summary.run_dir = options.masked(run_dir.map(String::as_str));
+    let cwd = collector.session.cwd.as_deref().or(ours.cwd.as_deref());
+    summary.cwd = options.masked(cwd);
     let stream = run_dir.map(|dir| format!("{dir}/stream.ndjson"));
-    summary.transcript = terms.masked(stream.as_deref());
+    summary.transcript = options.masked(stream.as_deref());
     summary.recorded = ours.recorded;
     let file = ours.output_file.as_deref();
-    summary.output_file = file.and_then(|file| terms.value(file));
+    summary.output_file = file.and_then(|file| options.value(file));
     if ours.record_cut {
         summary.truncated.push("transcript".into());
     }
 }
 
-fn ending(summary: &mut Summary, gather: &Gather, terms: &Terms) {
-    if let Some(exit) = &gather.ours.exit {
-        summary.reason = Some(terms.mask(&exit.reason));
+fn ending(summary: &mut Summary, collector: &Collector, options: &SummaryOptions) {
+    if let Some(exit) = &collector.ours.exit {
+        summary.reason = Some(options.mask(&exit.reason));
         summary.exit_code = exit.exit_code;
         summary.torn_tail = exit.torn_tail;
         summary.killed = exit.killed;
         summary.signal = exit.signal.or(exit.interrupted_by);
-        let leaked = exit.leaked.iter().filter_map(|item| terms.value(item));
+        let leaked = exit.leaked.iter().filter_map(|item| options.value(item));
         summary.leaked = leaked.collect();
         let listed = summary.leaked.len() as u64;
         summary.totals.leaked_total = exit.leaked_total.filter(|total| *total > listed);
     }
-    summary.limit = gather.ours.limit.as_ref().map(|limit| Limit {
-        clock: terms.mask(&limit.clock),
+    summary.limit = collector.ours.limit.as_ref().map(|limit| Limit {
+        clock: options.mask(&limit.clock),
         limit_ms: limit.limit_ms,
         elapsed_ms: limit.elapsed_ms,
-        action: terms.mask(&limit.action),
-        doing: limit.doing.as_deref().and_then(|doing| terms.value(doing)),
+        action: options.mask(&limit.action),
+        doing: limit
+            .doing
+            .as_deref()
+            .and_then(|doing| options.value(doing)),
     });
-    if let Some(last) = &gather.turns.last {
+    if let Some(last) = &collector.turns.last {
         summary.num_turns = last.num_turns;
-        summary.subtype = terms.masked(Some(&last.subtype));
-        summary.terminal_reason = terms.masked(last.terminal_reason.as_deref());
+        summary.subtype = options.masked(Some(&last.subtype));
+        summary.terminal_reason = options.masked(last.terminal_reason.as_deref());
     }
 }
 
-fn answer(summary: &mut Summary, gather: &Gather, terms: &Terms) {
-    let last = gather.turns.last.as_ref().filter(|_| !gather.turns.is_open);
-    let said = Some(gather.said.as_str()).filter(|said| !said.is_empty());
+fn answer(summary: &mut Summary, collector: &Collector, options: &SummaryOptions) {
+    let last = collector
+        .turns
+        .last
+        .as_ref()
+        .filter(|_| !collector.turns.is_open);
+    let last_text = Some(collector.last_text.as_str()).filter(|text| !text.is_empty());
     let text = match last {
         Some(last) => last.text.as_deref(),
-        None => said,
+        None => last_text,
     };
-    summary.result = terms.masked(text);
+    summary.result = options.masked(text);
     let structured = last.and_then(|last| last.structured.as_deref());
-    summary.structured_output = structured.and_then(|value| terms.value(value));
+    summary.structured_output = structured.and_then(|value| options.value(value));
     if structured.is_some_and(<[u8]>::is_empty) {
         summary.truncated.push("structured_output".into());
     }
     if structured.is_some() || last.is_some_and(|last| last.is_error) {
         return;
     }
-    // A result without words stands for those before it.
-    let words = text.filter(|text| !text.trim().is_empty()).or(said);
-    match words {
+    // Before a result without text the last message is the answer.
+    let answer = text.filter(|text| !text.trim().is_empty()).or(last_text);
+    match answer {
         // Half a text may hold other JSON than the whole.
-        Some(words) if words.len() > gather.most() => summary.truncated.push("json".into()),
-        Some(words) => summary.json = found_in(words, &terms.redactor),
+        Some(answer) if answer.len() > collector.most() => summary.truncated.push("json".into()),
+        Some(answer) => summary.json = found_in(answer, &options.redactor),
         None => {}
     }
 }
 
-fn cost(summary: &mut Summary, gather: &Gather, terms: &Terms) {
+fn cost(summary: &mut Summary, collector: &Collector, options: &SummaryOptions) {
     let estimate = || {
-        let cost = terms.prices.as_ref()?.estimate(gather.usage.unpriced())?;
+        let cost = options
+            .prices
+            .as_ref()?
+            .estimate(collector.usage.unpriced())?;
         Some((cr_usage::rounded(cost), CostSource::Estimate))
     };
-    let known = gather.usage.cost().run().or_else(estimate);
+    let known = collector.usage.cost().run().or_else(estimate);
     summary.cost_usd = known.map(|(cost, _)| cost);
     summary.cost_source = known.map_or("none", |(_, source)| source.as_str()).into();
 }
 
-fn time(summary: &mut Summary, gather: &Gather) {
-    let (started, ended) = (gather.about.started(), gather.about.ended());
+fn time(summary: &mut Summary, collector: &Collector) {
+    let (started, ended) = (collector.session.started(), collector.session.ended());
     summary.started_at = started;
     summary.ended_at = ended;
-    let exit = gather.ours.exit.as_ref();
+    let exit = collector.ours.exit.as_ref();
     let wall = started.zip(ended).map(|(from, to)| to.duration_since(from));
     let wall = wall.and_then(|wall| u64::try_from(wall.as_millis()).ok());
-    let turns = Some(gather.turns.duration_ms).filter(|_| gather.turns.results > 0);
-    // The exit tells of the last attempt only.
-    let exit = exit.filter(|_| gather.ours.attempts.len() < 2);
+    let turns = Some(collector.turns.duration_ms).filter(|_| collector.turns.results > 0);
+    // The exit line is that of the last attempt.
+    let exit = exit.filter(|_| collector.ours.attempts.len() < 2);
     let duration = exit.and_then(|exit| exit.duration_ms).or(wall.max(turns));
     summary.duration_ms = duration;
     summary.duration_seconds = duration.map(|ms| ms.saturating_add(500) / 1000);
 }
 
-fn lists(summary: &mut Summary, gather: &Gather, terms: &Terms) {
+fn lists(summary: &mut Summary, collector: &Collector, options: &SummaryOptions) {
     let denial = |denied: &Denied| Denial {
-        tool_name: terms.mask(&denied.tool),
-        tool_use_id: terms.mask(&denied.id),
-        tool_input: terms.value(&denied.input),
+        tool_name: options.mask(&denied.tool),
+        tool_use_id: options.mask(&denied.id),
+        tool_input: options.value(&denied.input),
     };
-    summary.permission_denials = gather.calls.denials.iter().map(denial).collect();
+    summary.permission_denials = collector.calls.denials.iter().map(denial).collect();
     let listed = summary.permission_denials.len() as u64;
-    if gather.calls.denied_total > listed {
-        summary.totals.permission_denials_total = Some(gather.calls.denied_total);
+    if collector.calls.denied_total > listed {
+        summary.totals.permission_denials_total = Some(collector.calls.denied_total);
     }
     for turn in &mut summary.turns {
-        turn.subtype = terms.mask(&turn.subtype);
+        turn.subtype = options.mask(&turn.subtype);
     }
-    if gather.turns.results > summary.turns.len() as u64 {
-        summary.totals.turns_total = Some(gather.turns.results);
+    if collector.turns.results > summary.turns.len() as u64 {
+        summary.totals.turns_total = Some(collector.turns.results);
     }
     summary
         .background_unfinished
-        .clone_from(&gather.background.open);
+        .clone_from(&collector.background.open);
     for task in &mut summary.background_unfinished {
-        task.description = terms.masked(task.description.as_deref());
+        task.description = options.masked(task.description.as_deref());
     }
-    let attempts = gather.ours.attempts.iter().cloned();
+    let attempts = collector.ours.attempts.iter().cloned();
     summary.attempts = attempts
         .map(|attempt| Attempt {
-            why: terms.masked(attempt.why.as_deref()),
+            why: options.masked(attempt.why.as_deref()),
             ..attempt
         })
         .collect();
-    summary.git = gather.ours.git.clone().map(|git| masked_git(git, terms));
+    summary.git = collector
+        .ours
+        .git
+        .clone()
+        .map(|git| masked_git(git, options));
 }
 
-fn masked_git(mut git: Git, terms: &Terms) -> Git {
+fn masked_git(mut git: Git, options: &SummaryOptions) -> Git {
     for commits in [&mut git.commits, &mut git.agent_commits] {
         let commits = commits.iter_mut().flatten();
-        commits.for_each(|commit| *commit = terms.mask(commit));
+        commits.for_each(|commit| *commit = options.mask(commit));
     }
-    git.branch = terms.masked(git.branch.as_deref());
-    git.error = terms.masked(git.error.as_deref());
+    git.branch = options.masked(git.branch.as_deref());
+    git.error = options.masked(git.error.as_deref());
     git
 }
 
@@ -287,44 +305,51 @@ fn verdict_fields(summary: &mut Summary, verdict: &Verdict) {
     };
 }
 
-/// What is said of a stream may be said in its words.
-fn reasons(summary: &mut Summary, gather: &Gather, verdict: &Verdict, terms: &Terms) {
-    summary.why = terms.mask(&verdict.why);
-    summary.next = terms.mask(&verdict.next);
-    let whole = gather.ours.whole.as_ref();
+/// The sentences may quote the stream: secrets are masked.
+fn reasons(
+    summary: &mut Summary,
+    collector: &Collector,
+    verdict: &Verdict,
+    options: &SummaryOptions,
+) {
+    summary.why = options.mask(&verdict.why);
+    summary.next = options.mask(&verdict.next);
+    let whole = collector.ours.whole.as_ref();
     if let Some(command) = whole.and_then(|whole| whole.next.as_deref()) {
-        summary.next = terms.mask(&format!(
+        summary.next = options.mask(&format!(
             "{} Or go on with the attempts: {command}",
             summary.next
         ));
     }
 }
 
-/// What went wrong, in the words of whoever noticed.
+/// The errors, in the words of the program that reported them.
 fn errors(
-    gather: &Gather,
+    collector: &Collector,
     facts: Option<ResultFacts<'_>>,
     verdict: &Verdict,
-    terms: &Terms,
+    options: &SummaryOptions,
 ) -> Vec<String> {
     if verdict.code == 0 {
         return Vec::new();
     }
     let mut errors = Vec::new();
     if let Some(facts) = facts.filter(|facts| facts.is_error) {
-        let listed = gather.turns.last.as_ref().map(|last| &last.errors);
+        let listed = collector.turns.last.as_ref().map(|last| &last.errors);
         let listed = listed.into_iter().flatten().cloned();
         errors.extend(listed);
         if errors.is_empty() && !facts.text.is_empty() {
             errors.push(facts.text.to_owned());
         }
-    } else if let Some(failure) = &gather.failure {
+    } else if let Some(failure) = &collector.failure {
         errors.push(failure.text.clone());
     }
-    let exit = gather.ours.exit.as_ref();
+    let exit = collector.ours.exit.as_ref();
     let failed = exit.filter(|exit| exit.exit_code != Some(0));
     if let Some(exit) = failed {
-        let lines = said(exit).lines().filter(|line| !line.trim().is_empty());
+        let lines = stderr_text(exit)
+            .lines()
+            .filter(|line| !line.trim().is_empty());
         let lines: Vec<_> = lines.collect();
         let last = lines.len().saturating_sub(STDERR_LINES);
         errors.extend(lines[last..].iter().map(|line| (*line).to_owned()));
@@ -333,22 +358,26 @@ fn errors(
             errors.push(verdict.why.clone());
         }
     }
-    errors.iter().map(|error| terms.mask(error)).collect()
+    errors.iter().map(|error| options.mask(error)).collect()
 }
 
-/// How to go on, unless there is nothing on disk to go on with.
-fn resumption(summary: &mut Summary, gather: &Gather, terms: &Terms) {
+/// The command to resume, unless there is no session on disk.
+fn resumption(summary: &mut Summary, collector: &Collector, options: &SummaryOptions) {
     let never_began =
-        gather.turns.last.as_ref().is_some_and(|last| {
+        collector.turns.last.as_ref().is_some_and(|last| {
             last.subtype == "error_during_execution" && last.num_turns == Some(0)
         });
-    if never_began || gather.ours.unsaved {
+    if never_began || collector.ours.unsaved {
         return;
     }
-    let id = gather.about.session_id.as_deref();
+    let id = collector.session.session_id.as_deref();
     // Masked, the directory would be another one.
-    let cwd = gather.about.cwd.as_deref().or(gather.ours.cwd.as_deref());
-    let is_plain = cwd.is_none_or(|cwd| terms.mask(cwd) == cwd);
+    let cwd = collector
+        .session
+        .cwd
+        .as_deref()
+        .or(collector.ours.cwd.as_deref());
+    let is_plain = cwd.is_none_or(|cwd| options.mask(cwd) == cwd);
     let resume = id.and_then(|id| resume(id, cwd)).filter(|_| is_plain);
     if let Some(resume) = resume {
         summary.resume_command = Some(resume.command);

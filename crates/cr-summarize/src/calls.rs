@@ -1,4 +1,4 @@
-//! Calls of tools: how many, which were denied, what was left unanswered.
+//! Tool calls: how many, which were denied, which questions are open.
 
 use std::collections::BTreeMap;
 
@@ -37,12 +37,12 @@ pub(crate) struct Calls {
 pub(crate) struct Denied {
     pub(crate) tool: String,
     pub(crate) id: String,
-    /// What was asked for, as it stood in the line.
+    /// The arguments, as they were in the line.
     pub(crate) input: Vec<u8>,
 }
 
 impl Calls {
-    /// Counts a call, once however often its line comes.
+    /// Counts a call once, also when its line comes again.
     pub(crate) fn call(&mut self, message: Option<u64>, call: &ToolUse<'_>, is_main: bool) {
         let id = key(&[call.id.bytes()]);
         if is_main {
@@ -73,25 +73,25 @@ impl Calls {
         *self.tools.entry(name.to_owned()).or_default() += 1;
     }
 
-    /// Whether the result of a tool would answer anything.
+    /// Whether a question waits for the result of its tool.
     pub(crate) fn is_waiting(&self) -> bool {
         !self.requests.is_empty() || self.asked.is_some()
     }
 
-    /// A result of a tool is there.
+    /// Takes the result of a tool.
     pub(crate) fn answered(&mut self, id: &[u8], is_error: bool) {
         if !self.is_waiting() {
             return;
         }
         let id = key(&[id]);
         self.requests.retain(|(_, call)| *call != id);
-        // An error is no answer: nobody was there to ask.
+        // An error is no answer: there was no user to ask.
         if !is_error && self.asked == Some(id) {
             self.asked = None;
         }
     }
 
-    /// Notes an entry of a result's `permission_denials`, or the line that
+    /// Takes an entry of a result's `permission_denials`, or the line that
     /// announced it.
     pub(crate) fn denied(&mut self, denial: Raw<'_>) {
         let text = |key| denial.get(key).and_then(Raw::text);
@@ -120,7 +120,7 @@ impl Calls {
         }
     }
 
-    /// Notes a question of the CLI to its host, or that it was withdrawn.
+    /// Takes a question of the CLI to its host, or its withdrawal.
     pub(crate) fn control(&mut self, event: &Event<'_>) -> bool {
         let request = event.line.get("request_id").and_then(Raw::text);
         let Some(request) = request.map(|id| key(&[id.bytes()])) else {
@@ -141,8 +141,8 @@ impl Calls {
         true
     }
 
-    /// Forgets what was asked and not answered.
-    pub(crate) fn begin_again(&mut self) {
+    /// Forgets the open questions.
+    pub(crate) fn next_attempt(&mut self) {
         (self.last, self.asked) = (None, None);
         self.requests.clear();
     }

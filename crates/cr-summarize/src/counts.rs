@@ -1,8 +1,8 @@
-//! What became of each line; the fates add up to the lines.
+//! The fate of each line; the fates add up to the lines.
 
 use cr_summary::Counts;
 
-/// What became of one line.
+/// The fate of one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// It changed the summary.

@@ -1,49 +1,52 @@
-//! What was gathered, as the verdict wants to hear it.
+//! The collected facts as evidence for the verdict.
 
 use cr_verdict::{Evidence, ExitFacts, Finding, Outcome, ResultFacts};
 
-use crate::gather::{Gather, LogEnd};
+use crate::collector::{Collector, LogEnd};
 use crate::ours::Ended;
 
-/// Everything that the verdict rests on.
-pub(crate) fn evidence<'a>(gather: &'a Gather, result: Option<ResultFacts<'a>>) -> Evidence<'a> {
-    let exit = gather.ours.exit.as_ref();
-    let last = gather.turns.last.as_ref();
-    let failure = gather
+/// The evidence for the verdict.
+pub(crate) fn evidence<'a>(
+    collector: &'a Collector,
+    result: Option<ResultFacts<'a>>,
+) -> Evidence<'a> {
+    let exit = collector.ours.exit.as_ref();
+    let last = collector.turns.last.as_ref();
+    let failure = collector
         .failure
         .as_ref()
         .map(|failure| failure.error.as_str());
-    let asked = gather.about.schema_asked || gather.ours.schema_asked;
+    let asked = collector.session.schema_asked || collector.ours.schema_asked;
     let answered = last.is_some_and(|last| last.structured.is_some());
-    // A command of the CLI's own answers to no schema.
+    // A command of the CLI itself answers no schema.
     let is_local = last.is_some_and(|last| last.num_turns == Some(0));
     Evidence {
-        supervised: gather.ours.seen,
+        supervised: collector.ours.seen,
         exit: exit.map(exit_facts),
         result,
         assistant_error: last
             .and_then(|last| last.assistant_error.as_deref())
             .or(failure),
-        rate_limit: gather.rate_limit,
-        stderr: exit.map_or("", said),
+        rate_limit: collector.rate_limit,
+        stderr: exit.map_or("", stderr_text),
         schema_missed: asked && !answered && !is_local,
-        last_call_denied: gather.calls.last_denied(),
-        question_open: gather.calls.is_asking(),
-        verification: finding(gather),
-        now: gather.about.ended(),
+        last_call_denied: collector.calls.last_denied(),
+        question_open: collector.calls.is_asking(),
+        verification: finding(collector),
+        now: collector.session.ended(),
     }
 }
 
 /// What the orchestrator's verification found in the last attempt: it reports an
 /// attempt that has ended by a `cr/task` line with the outcome.
-fn finding(gather: &Gather) -> Option<Finding> {
-    let ended = gather.ours.attempts.get(gather.attempts_before..)?;
+fn finding(collector: &Collector) -> Option<Finding> {
+    let ended = collector.ours.attempts.get(collector.attempts_before..)?;
     let outcome = Outcome::parse(ended.last()?.outcome.as_deref()?)?;
     Finding::of(outcome)
 }
 
-/// What the agent, or the system in its place, wrote to standard error.
-pub(crate) fn said(exit: &Ended) -> &str {
+/// The agent's standard error, or why it could not be started.
+pub(crate) fn stderr_text(exit: &Ended) -> &str {
     match &exit.error {
         Some(error) if exit.stderr.is_empty() => error,
         _ => &exit.stderr,
@@ -60,19 +63,19 @@ fn exit_facts(exit: &Ended) -> ExitFacts<'_> {
     }
 }
 
-/// What stands for the result of the run; nothing where reading was cut.
-pub(crate) fn facts(gather: &Gather) -> Option<ResultFacts<'_>> {
-    let facts = result_facts(gather).or_else(|| log_facts(gather));
-    facts.filter(|_| !gather.is_cut)
+/// The result of the run; none where reading was cut.
+pub(crate) fn facts(collector: &Collector) -> Option<ResultFacts<'_>> {
+    let facts = result_facts(collector).or_else(|| log_facts(collector));
+    facts.filter(|_| !collector.is_cut)
 }
 
-/// What the last result says, unless a further turn was begun and cut: its end
-/// is missing then. What we end after a result keeps that.
-fn result_facts(gather: &Gather) -> Option<ResultFacts<'_>> {
-    let last = gather.turns.last.as_ref()?;
-    let exit = gather.ours.exit.as_ref();
+/// The last result, unless a further turn was begun and cut: its end is missing
+/// then. A run that the supervisor ended after a result keeps it.
+fn result_facts(collector: &Collector) -> Option<ResultFacts<'_>> {
+    let last = collector.turns.last.as_ref()?;
+    let exit = collector.ours.exit.as_ref();
     let is_ours = exit.is_some_and(|exit| !matches!(&*exit.reason, "exit" | "signal"));
-    if gather.turns.is_open && !is_ours {
+    if collector.turns.is_open && !is_ours {
         return None;
     }
     let error = last.errors.first().map(String::as_str);
@@ -86,17 +89,17 @@ fn result_facts(gather: &Gather) -> Option<ResultFacts<'_>> {
     })
 }
 
-/// A log has no results; its last lines stand in for one.
-fn log_facts(gather: &Gather) -> Option<ResultFacts<'_>> {
-    if !gather.about.is_log || gather.turns.results > 0 {
+/// A log has no results; its last lines are taken for one.
+fn log_facts(collector: &Collector) -> Option<ResultFacts<'_>> {
+    if !collector.session.is_log || collector.turns.results > 0 {
         return None;
     }
     let good = ResultFacts {
         subtype: "success",
-        text: &gather.said,
+        text: &collector.last_text,
         ..ResultFacts::default()
     };
-    match gather.log {
+    match collector.log {
         LogEnd::Open => None,
         LogEnd::Answered => Some(good),
         LogEnd::Aborted => Some(ResultFacts {
@@ -104,7 +107,7 @@ fn log_facts(gather: &Gather) -> Option<ResultFacts<'_>> {
             terminal_reason: Some("aborted_tools"),
             ..good
         }),
-        LogEnd::Failed => gather.failure.as_ref().map(|failure| ResultFacts {
+        LogEnd::Failed => collector.failure.as_ref().map(|failure| ResultFacts {
             is_error: true,
             api_error_status: failure.status,
             text: &failure.text,

@@ -1,4 +1,4 @@
-//! What follows the flags in `--help`.
+//! The part of `--help` after the flags.
 
 pub(crate) const AFTER: &str = "\
 Examples:
@@ -17,7 +17,7 @@ Exit status, of one input:
   6        incomplete: there is no result
   65       the lines of the other tools are out of order
   66       an input cannot be opened
-  74       reading or writing failed midway
+  74       reading or writing failed
   75       rate limit, overload or network: wait (`retry.at`) and run it again
   76       the context is exhausted
   77       not logged in, or no credit
@@ -25,4 +25,4 @@ Exit status, of one input:
   124      a clock ran out before a result
   125-127  the agent could not be started
   128+n    ended by signal n
-With several inputs, a directory, or --per-session: 0 if all could be read.";
+With several inputs, a directory, or --per-session: 0 if all were read.";

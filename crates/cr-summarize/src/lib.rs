@@ -1,7 +1,7 @@
 //! One JSON summary of a run, or of each of many, and a verdict for the shell.
 //!
-//! Lines come in by `reading` and go to a `gather`, which knows
-//! everything; `build` makes the summary of it and asks `cr-verdict` for the
+//! `read` gives lines to `sessions`, which has a `collector` for each session;
+//! `build` makes the summary from a collector and asks `cr-verdict` for the
 //! verdict; `cr-summary` truncates it to four kilobytes.
 
 use std::io::{self, IsTerminal, Write};
@@ -13,34 +13,34 @@ use cr_rundir::RunDir;
 use cr_summary::Summary;
 use cr_usage::Prices;
 
-mod about;
 mod background;
 mod build;
 mod calls;
+mod collector;
 mod counts;
 mod evidence;
-mod gather;
 mod help;
+mod inputs;
 mod ours;
-mod reading;
+mod read;
 mod resume;
+mod session;
 mod sessions;
-mod source;
 mod turns;
 mod value;
 
-use build::Terms;
+use build::SummaryOptions;
+use inputs::Inputs;
 use sessions::Sessions;
-use source::Sources;
 
-/// Stands before the summary where that is asked for.
+/// The line before the summary with `--delimiter`.
 const DELIMITER: &str = "---CLAUDE-RUNNER-RESULT---";
 
 /// Turn a run into one JSON summary; the exit status is the verdict
 ///
 /// Reads a stream of `claude -p --output-format stream-json --verbose`, with or
-/// without the lines of the other tools, the logs of ~/.claude/projects, or
-/// what `--output-format json` wrote.
+/// without the lines of the other tools, the logs of ~/.claude/projects, or the
+/// output of `--output-format json`.
 #[derive(Debug, clap::Parser)]
 #[command(name = "cr-summarize", version, after_help = help::AFTER)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
@@ -50,11 +50,11 @@ pub struct Args {
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
-    /// Show everything, however long
+    /// Print all fields in full, however long
     #[arg(long)]
     pub full: bool,
 
-    /// Spread the summary over many lines, as is done on a terminal
+    /// Print the summary over many lines, as on a terminal
     #[arg(long)]
     pub pretty: bool,
 
@@ -62,19 +62,20 @@ pub struct Args {
     #[arg(long)]
     pub delimiter: bool,
 
-    /// Give each session of an input a line of its own
+    /// Print one line for each session of an input
     #[arg(long)]
     pub per_session: bool,
 
-    /// Leave out what a session's subagents did in files of their own
+    /// Do not read the logs of a session's subagents
     #[arg(long)]
     pub no_subagents: bool,
 
-    /// Take the context window for this many tokens where it is not known
+    /// Size of the context window, where the input does not say it
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..))]
     pub context_window: Option<u64>,
 
-    /// Estimate the cost by list prices (of 2026-11-18) where it is not known
+    /// Estimate the cost by list prices (of 2026-11-18) where the input does
+    /// not say it
     #[arg(long)]
     pub estimate_cost: bool,
 
@@ -83,21 +84,21 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub prices: Option<PathBuf>,
 
-    /// Leave the summary as DIR/summary.json, too
+    /// Also write the summary to DIR/summary.json
     #[arg(long, value_name = "DIR", conflicts_with = "per_session")]
     pub run_dir: Option<PathBuf>,
 
-    /// Pass over lines longer than this many bytes
+    /// Skip lines longer than this many bytes
     #[arg(long, value_name = "BYTES", default_value_t = cr_io::MAX_LINE, value_parser = cr_io::parse_max_line)]
     pub max_line: usize,
 
-    /// Show what looks like a secret
+    /// Do not mask keys and tokens
     #[arg(long)]
     pub no_redact: bool,
 }
 
 impl Args {
-    fn terms(&self) -> anyhow::Result<Terms> {
+    fn options(&self) -> anyhow::Result<SummaryOptions> {
         let prices = match &self.prices {
             Some(file) => Some(Prices::read(file)?),
             None => self.estimate_cost.then(Prices::default),
@@ -107,7 +108,7 @@ impl Args {
         } else {
             Redactor::from_env()
         };
-        Ok(Terms {
+        Ok(SummaryOptions {
             context_window: self.context_window,
             prices,
             redactor,
@@ -117,27 +118,27 @@ impl Args {
 
 /// Prints the summary of each input to `out`; notes go to `notes`.
 pub fn run(args: &Args, out: impl Write, mut notes: impl Write) -> anyhow::Result<Exit> {
-    let sources = Sources::new(&args.files)?;
-    if sources.are_many && args.run_dir.is_some() {
+    let inputs = Inputs::new(&args.files)?;
+    if inputs.are_many && args.run_dir.is_some() {
         return Err(anyhow!("--run-dir is for one input").context(Exit::Usage));
     }
     let mut report = Report {
         args,
-        terms: args.terms()?,
-        is_pretty: args.pretty || (!sources.are_many && io::stdout().is_terminal()),
-        are_many: sources.are_many,
+        options: args.options()?,
+        is_pretty: args.pretty || (!inputs.are_many && io::stdout().is_terminal()),
+        are_many: inputs.are_many,
         out: Out::new(out),
     };
     if args.delimiter {
         report.out.line(DELIMITER.as_bytes())?;
     }
     let mut exit = Exit::Ok;
-    for input in &sources.list {
+    for input in &inputs.list {
         match report.input(input, &mut notes) {
-            Ok(verdict) if !sources.are_many => exit = verdict,
+            Ok(verdict) if !inputs.are_many => exit = verdict,
             Ok(_) => {}
-            // One file of a thousand is no reason to leave the others.
-            Err(err) if sources.are_many && cr_io::exit_of(&err) == Exit::NoInput => {
+            // The other files are read all the same.
+            Err(err) if inputs.are_many && cr_io::exit_of(&err) == Exit::NoInput => {
                 note(&mut notes, &err);
                 exit = Exit::NoInput;
             }
@@ -157,7 +158,7 @@ fn note(notes: impl Write, err: &anyhow::Error) {
 
 struct Report<'a, W> {
     args: &'a Args,
-    terms: Terms,
+    options: SummaryOptions,
     is_pretty: bool,
     are_many: bool,
     out: Out<W>,
@@ -169,8 +170,8 @@ impl<W: Write> Report<'_, W> {
         let mut sessions = Sessions::new(self.args.per_session, self.args.full);
         let mut read = self.read(input, &mut sessions);
         if read.is_ok() && sessions.is_log() && !self.args.no_subagents {
-            sessions.join();
-            let subagents = source::subagents(input);
+            sessions.begin_subagents();
+            let subagents = inputs::subagents(input);
             read = subagents
                 .iter()
                 .try_for_each(|file| self.read(file, &mut sessions));
@@ -183,8 +184,8 @@ impl<W: Write> Report<'_, W> {
             Ok(()) => {}
         }
         let mut code = 0;
-        for gather in sessions.finish() {
-            let mut summary = build::summary(&gather, &self.terms);
+        for collector in sessions.finish() {
+            let mut summary = build::summary(&collector, &self.options);
             self.name(input, &mut summary);
             code = summary.code.unwrap_or_default();
             self.print(summary, notes)?;
@@ -199,7 +200,7 @@ impl<W: Write> Report<'_, W> {
 
     fn read(&self, input: &Input, sessions: &mut Sessions) -> anyhow::Result<()> {
         let mut opened = input.open()?;
-        reading::read(&mut opened, self.args.max_line, sessions).map_err(read_failure)?;
+        read::read(&mut opened, self.args.max_line, sessions).map_err(read_failure)?;
         if opened.was_cut_short() {
             sessions.cut();
         }
@@ -221,7 +222,7 @@ impl<W: Write> Report<'_, W> {
         };
         if let Some(dir) = &self.args.run_dir {
             summary.recorded = Some(true);
-            // The run is over, and its verdict stands without the file.
+            // The verdict does not depend on the file.
             if let Err(err) = record(dir, &summary.line()) {
                 note(notes, &err);
                 summary.recorded = Some(false);
@@ -236,22 +237,22 @@ impl<W: Write> Report<'_, W> {
     }
 }
 
-/// Leaves `line` as `summary.json` in `dir`: whole or not at all, and for its
+/// Writes `line` to `summary.json` in `dir`: whole or not at all, readable by its
 /// owner alone.
 fn record(dir: &Path, line: &str) -> anyhow::Result<()> {
     RunDir::at(dir)?.write("summary.json", format!("{line}\n").as_bytes())
 }
 
-/// Reads `input` as a whole; for tests that cut it into pieces.
+/// The summary of `input`; for tests that cut it into pieces.
 #[cfg(test)]
 fn summary_of(input: impl io::Read) -> String {
     let mut sessions = Sessions::new(false, false);
-    reading::read(input, cr_io::MAX_LINE, &mut sessions).expect("read");
-    let terms = Terms {
+    read::read(input, cr_io::MAX_LINE, &mut sessions).expect("read");
+    let options = SummaryOptions {
         context_window: None,
         prices: None,
         redactor: Redactor::none(),
     };
-    let gathered = sessions.finish();
-    build::summary(&gathered[0], &terms).truncated().line()
+    let collectors = sessions.finish();
+    build::summary(&collectors[0], &options).truncated().line()
 }

@@ -1,28 +1,28 @@
-//! How to go on with a session: as a command to paste, and as arguments.
+//! How to resume a session: as a command to paste, and as arguments.
 
 use cr_io::quote;
 
 /// The program that resumes.
 const RUNNER: &str = "claude-runner";
 
-/// A way to go on.
+/// A command that resumes a session.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Resume {
     pub(crate) command: String,
     pub(crate) argv: Vec<String>,
 }
 
-/// Goes on with session `id` in `cwd`; `None` for what is no id of a session:
-/// it is the agent's word, and ends up in a shell.
+/// Resumes session `id` in `cwd`; `None` if `id` is no UUID: the agent wrote it,
+/// and a user pastes the command into a shell.
 pub(crate) fn resume(id: &str, cwd: Option<&str>) -> Option<Resume> {
     if !is_uuid(id) {
         return None;
     }
     let argv = [RUNNER, "--resume", id].map(str::to_owned).to_vec();
-    let words: Vec<String> = argv.iter().filter_map(|word| quote(word)).collect();
-    let mut command = words.join(" ");
+    let quoted: Vec<String> = argv.iter().filter_map(|arg| quote(arg)).collect();
+    let mut command = quoted.join(" ");
     if let Some(cwd) = cwd.filter(|cwd| !cwd.is_empty()) {
-        // A path that starts otherwise may be an option, or `CDPATH`'s.
+        // Any other path may be taken for an option, or found by `CDPATH`.
         let path = if cwd.starts_with('/') { "" } else { "./" };
         let path = quote(&format!("{path}{cwd}"))?;
         command = format!("cd {path} && {command}");

@@ -1,38 +1,38 @@
-//! Lines to sessions: one for all, or one each.
+//! Gives lines to collectors: one for all sessions, or one for each.
 
 use std::mem;
 
 use cr_event::{Event, Kind, strip};
 
+use crate::collector::Collector;
 use crate::counts::Fate;
-use crate::gather::Gather;
 
 /// Sessions told apart in one input; further ones are counted with the last.
 const SESSIONS: usize = 10_000;
 
-/// Where lines go.
+/// The collectors of an input.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
     /// Whether sessions are told apart.
     apart: bool,
     /// Whether texts are kept whole.
     keeps_all: bool,
-    current: Gather,
+    current: Collector,
     /// The others, in the order they were left.
-    others: Vec<Gather>,
-    /// The last line that was passed over and tells a time.
+    others: Vec<Collector>,
+    /// The last skipped line that has a time.
     timed: Vec<u8>,
-    /// The same, before it is known to be whole.
+    /// A skipped line that is not known to be whole yet.
     kept: Vec<u8>,
 }
 
-/// Lines of this size and more are held only if they must be. At most the size
-/// at which lines are no longer lent at once, or it would matter how the input
-/// is cut into reads.
+/// Lines of this size and more are held only if they must be. It is at most the
+/// size up to which lines are lent at once: the result must not depend on how
+/// the input is cut into reads.
 pub(crate) const LARGE: usize = 64 << 10;
 
-/// Whether a line is a piece of a block, by its first bytes alone. Of these
-/// nothing is used, and there are more of them than of anything else.
+/// Whether a line is a piece of a block, by its first bytes. Nothing in them is
+/// used, and there are more of them than of all others.
 fn is_piece(head: &[u8]) -> bool {
     head.starts_with(br#"{"type":"stream_event","event":{"type":"content_block_"#)
 }
@@ -71,25 +71,25 @@ impl Sessions {
         self.current.take(&event);
     }
 
-    /// Whether a line that begins with `head` need not be looked into. A tool's
-    /// result tells only the time, unless somebody waits for it, and a large one
-    /// is not held for that. Of a large line `head` may be the beginning.
-    pub(crate) fn can_pass(&self, head: &[u8]) -> bool {
+    /// Whether a line that begins with `head` need not be parsed. A tool's result
+    /// is needed only for its time, unless a question waits for it, and a large
+    /// one is not held for that. Of a large line `head` may be the beginning.
+    pub(crate) fn can_skip(&self, head: &[u8]) -> bool {
         let is_large = head.len() >= LARGE;
         let is_needed = || self.apart || self.current.needs_users(is_large);
         is_piece(head) || (is_user(head) && !is_needed())
     }
 
-    /// Keeps a line that is passed over for the time it tells, which counts
-    /// only if nothing later tells one.
+    /// Keeps a skipped line for its time, which counts only if no later line has
+    /// one.
     pub(crate) fn keep_time(&mut self, line: &[u8]) {
         if line.len() < LARGE && is_user(line) {
             self.kept.extend_from_slice(line);
         }
     }
 
-    /// Counts a line that was not looked into.
-    pub(crate) fn pass(&mut self, is_whole: bool) {
+    /// Counts a line that was skipped.
+    pub(crate) fn skip(&mut self, is_whole: bool) {
         if is_whole && !self.kept.is_empty() {
             mem::swap(&mut self.kept, &mut self.timed);
         }
@@ -107,9 +107,9 @@ impl Sessions {
     }
 
     /// From here on the lines are those of a subagent of the session.
-    pub(crate) fn join(&mut self) {
-        self.tell_time();
-        self.current.is_joining = true;
+    pub(crate) fn begin_subagents(&mut self) {
+        self.take_kept_time();
+        self.current.is_subagent = true;
     }
 
     /// Reading ended before the input did.
@@ -119,28 +119,27 @@ impl Sessions {
 
     /// Whether the lines so far are a session's log.
     pub(crate) fn is_log(&self) -> bool {
-        self.current.about.is_log
+        self.current.session.is_log
     }
 
     /// The sessions, in order.
-    pub(crate) fn finish(mut self) -> Vec<Gather> {
-        self.tell_time();
+    pub(crate) fn finish(mut self) -> Vec<Collector> {
+        self.take_kept_time();
         self.others.push(self.current);
         self.others
     }
 
-    fn tell_time(&mut self) {
+    fn take_kept_time(&mut self) {
         if let Ok(event) = Event::parse(&mem::take(&mut self.timed)) {
-            self.current.about.line(&event);
+            self.current.session.line(&event);
         }
     }
 
-    /// Makes the session that `event` belongs to the current one. A line
-    /// without an id belongs to the one before it, but for our first line of a
-    /// run, which comes before the agent's.
+    /// Makes the session of `event` the current one. A line without an id belongs
+    /// to the session before it, except `cr/start`, which begins a run.
     fn choose(&mut self, event: &Event<'_>) {
         if event.kind == Kind::Cr {
-            if event.is("start") && self.current.about.session_id.is_some() {
+            if event.is("start") && self.current.session.session_id.is_some() {
                 self.leave();
             }
             return;
@@ -148,12 +147,12 @@ impl Sessions {
         let Some(id) = event.session_id.map(cr_event::Text::decode) else {
             return;
         };
-        match &self.current.about.session_id {
+        match &self.current.session.session_id {
             Some(current) if *current == id => return,
             None => return,
             Some(_) => {}
         }
-        let is_it = |other: &Gather| other.about.session_id.as_deref() == Some(&*id);
+        let is_it = |other: &Collector| other.session.session_id.as_deref() == Some(&*id);
         match self.others.iter().rposition(is_it) {
             Some(at) => mem::swap(&mut self.current, &mut self.others[at]),
             None => self.leave(),
@@ -167,7 +166,7 @@ impl Sessions {
         }
     }
 
-    fn fresh(&self) -> Gather {
-        Gather::new(self.keeps_all)
+    fn fresh(&self) -> Collector {
+        Collector::new(self.keeps_all)
     }
 }

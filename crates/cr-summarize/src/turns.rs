@@ -5,7 +5,7 @@ use cr_summary::Turn;
 
 /// Turns that are listed.
 const LISTED: usize = 10_000;
-/// How much of an error text is worth keeping.
+/// Characters of an error that are kept.
 const ERROR: usize = 16 << 10;
 
 /// All results so far.
@@ -14,16 +14,16 @@ pub(crate) struct Turns {
     pub(crate) list: Vec<Turn>,
     pub(crate) results: u64,
     /// The last result that counts.
-    pub(crate) last: Option<Last>,
+    pub(crate) last: Option<LastResult>,
     /// Sum of the turns.
     pub(crate) duration_ms: u64,
-    /// The model spoke after the last result.
+    /// There is a message after the last result.
     pub(crate) is_open: bool,
 }
 
-/// What the deciding result says.
+/// The result that decides.
 #[derive(Debug, Default)]
-pub(crate) struct Last {
+pub(crate) struct LastResult {
     pub(crate) is_error: bool,
     pub(crate) subtype: String,
     pub(crate) terminal_reason: Option<String>,
@@ -33,14 +33,14 @@ pub(crate) struct Last {
     pub(crate) assistant_error: Option<String>,
     pub(crate) num_turns: Option<u64>,
     pub(crate) text: Option<String>,
-    /// The value asked for by a schema, as it stood in the line; empty where it
-    /// is too long to be shown.
+    /// The answer to a schema, as it was in the line; empty where it is too long
+    /// to be shown.
     pub(crate) structured: Option<Vec<u8>>,
     pub(crate) errors: Vec<String>,
 }
 
 impl Turns {
-    /// Notes a result whose turn cost `cost_usd`; of its text, `most` bytes.
+    /// Takes a result whose turn cost `cost_usd`; keeps `most` bytes of its text.
     pub(crate) fn result(&mut self, end: &TurnEnd<'_>, cost_usd: Option<f64>, most: usize) {
         self.results += 1;
         self.is_open = false;
@@ -58,7 +58,7 @@ impl Turns {
     }
 
     /// Forgets the result that decided so far.
-    pub(crate) fn begin_again(&mut self) {
+    pub(crate) fn next_attempt(&mut self) {
         self.last = None;
         self.is_open = false;
     }
@@ -88,12 +88,12 @@ fn turn(end: &TurnEnd<'_>, cost_usd: Option<f64>) -> Turn {
     }
 }
 
-fn last(end: &TurnEnd<'_>, turn: &Turn, most: usize) -> Last {
+fn last(end: &TurnEnd<'_>, turn: &Turn, most: usize) -> LastResult {
     let errors = end.errors().into_iter().take(1000);
     let text = end.text().map(|text| beginning(text, most));
     let structured = end.line().get("structured_output");
     let structured = structured.filter(|value| !value.is_null()).map(Raw::bytes);
-    Last {
+    LastResult {
         is_error: turn.is_error,
         subtype: turn.subtype.clone(),
         terminal_reason: turn.terminal_reason.clone(),
@@ -109,8 +109,8 @@ fn last(end: &TurnEnd<'_>, turn: &Turn, most: usize) -> Last {
     }
 }
 
-/// The first `most` bytes of `text`, and one character more if there is one:
-/// that tells whether it goes on.
+/// The first `most` bytes of `text`, and one character more if there is one: it
+/// shows that the text was longer.
 pub(crate) fn beginning(text: Text<'_>, most: usize) -> String {
     text.prefix(most.saturating_add(4)).into_owned()
 }

@@ -1,9 +1,9 @@
-//! JSON of the agent's on its way into the summary.
+//! JSON of the agent for the summary.
 //!
-//! It is written anew and not copied: blanks go, so that the summary stays one
-//! line; secrets are masked; and what a strict reader refuses (half a pair of
-//! surrogates, bytes that are no character, a number beyond all bounds) is
-//! replaced, so that it cannot spoil the whole summary.
+//! It is written anew and not copied: without blanks, so that the summary stays
+//! one line; with secrets masked; and without values that a strict reader refuses
+//! (half a pair of surrogates, bytes that are no character, a number out of
+//! range), which would break the whole summary.
 
 use cr_event::{Cursor, Raw};
 use cr_io::Redactor;
@@ -19,7 +19,7 @@ pub(crate) fn rewritten(raw: Raw<'_>, redactor: &Redactor) -> Option<Box<RawValu
     RawValue::from_string(out).ok()
 }
 
-/// The JSON that `text` means, if any.
+/// The JSON in `text`, if there is any.
 pub(crate) fn found_in(text: &str, redactor: &Redactor) -> Option<Box<RawValue>> {
     let found = cr_json::first(text)?;
     let raw = Cursor::new(found.as_bytes()).raw().ok()?;

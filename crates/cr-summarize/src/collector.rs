@@ -1,4 +1,4 @@
-//! What is known of a run while its lines go by.
+//! Collects the facts of a run from its lines.
 
 use cr_event::{Block, Content, Event, Kind, Message, Raw, TurnEnd};
 use cr_summary::Counts;
@@ -6,25 +6,25 @@ use cr_usage::UsageMeter;
 use cr_verdict::RateLimit;
 use jiff::Timestamp;
 
-use crate::about::About;
 use crate::background::Background;
 use crate::calls::Calls;
 use crate::counts::{self, Fate};
 use crate::ours::Ours;
+use crate::session::SessionFacts;
 use crate::turns::{Turns, beginning};
 
-/// How much of the last words is kept when only the beginning is shown.
-const WORDS: usize = 16 << 10;
+/// Bytes of the last text that are kept when only its beginning is shown.
+const TEXT: usize = 16 << 10;
 
 /// Everything a summary is made from.
 #[derive(Debug, Default)]
-pub(crate) struct Gather {
+pub(crate) struct Collector {
     /// Texts are kept whole.
     keeps_all: bool,
     /// The lines are those of a subagent's own file.
-    pub(crate) is_joining: bool,
+    pub(crate) is_subagent: bool,
     pub(crate) counts: Counts,
-    pub(crate) about: About,
+    pub(crate) session: SessionFacts,
     pub(crate) usage: UsageMeter,
     pub(crate) calls: Calls,
     pub(crate) turns: Turns,
@@ -35,17 +35,17 @@ pub(crate) struct Gather {
     pub(crate) api_retries: u64,
     pub(crate) compactions: u64,
     pub(crate) rate_limit: Option<RateLimit>,
-    /// The failure that the CLI itself reported last, in the model's place.
+    /// The last failure that the CLI reported in place of an answer.
     pub(crate) failure: Option<Failure>,
-    /// The last words of the main thread.
-    pub(crate) said: String,
+    /// The last text of the main thread.
+    pub(crate) last_text: String,
     /// How a log ends, which has no results.
     pub(crate) log: LogEnd,
     /// Reading ended before the input did.
     pub(crate) is_cut: bool,
 }
 
-/// A failure as the CLI words it.
+/// A failure, in the words of the CLI.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Failure {
     pub(crate) error: String,
@@ -59,7 +59,7 @@ pub(crate) enum LogEnd {
     /// A prompt, a tool at work, nothing at all.
     #[default]
     Open,
-    /// The model had its say.
+    /// The model answered.
     Answered,
     /// A person stopped it.
     Aborted,
@@ -67,7 +67,7 @@ pub(crate) enum LogEnd {
     Failed,
 }
 
-impl Gather {
+impl Collector {
     /// Starts with nothing.
     pub(crate) fn new(keeps_all: bool) -> Self {
         Self {
@@ -76,31 +76,30 @@ impl Gather {
         }
     }
 
-    /// Whether a line of the `user` matters: in a log, when somebody waits for
-    /// it, and before anything tells when it began, unless it does not either
-    /// or is large.
+    /// Whether `user` lines are needed: in a log, for a question that is open,
+    /// and for the time of the start. A large line is not read for the time.
     pub(crate) fn needs_users(&self, is_large: bool) -> bool {
-        let is_timed = self.about.has_time() || self.about.is_timeless || is_large;
-        self.about.is_log || self.calls.is_waiting() || !is_timed
+        let is_timed = self.session.has_time() || self.session.is_timeless || is_large;
+        self.session.is_log || self.calls.is_waiting() || !is_timed
     }
 
-    /// Counts a line that was not looked into.
+    /// Counts a line that was not parsed.
     pub(crate) fn count(&mut self, fate: Fate) {
         counts::count(&mut self.counts, fate);
-        if fate != Fate::Blank && !self.is_joining {
+        if fate != Fate::Blank && !self.is_subagent {
             self.ours.follows();
         }
     }
 
     /// Takes a line in.
     pub(crate) fn take(&mut self, event: &Event<'_>) {
-        if event.kind == Kind::Cr && !self.is_joining {
+        if event.kind == Kind::Cr && !self.is_subagent {
             if !event.is("exit") {
                 self.ours.follows();
             }
-            self.about.at(event.at);
+            self.session.at(event.at);
             if event.is("task") && event.line.get("outcome").is_none() {
-                self.begin_again();
+                self.next_attempt();
             }
             let fate = self.ours.take(event);
             if event.is("start") {
@@ -109,25 +108,25 @@ impl Gather {
             counts::count(&mut self.counts, fate);
             return;
         }
-        if !self.is_joining {
-            self.about.line(event);
+        if !self.is_subagent {
+            self.session.line(event);
         }
         let is_used = self.event(event);
         self.count(if is_used { Fate::Used } else { Fate::Ignored });
     }
 
-    /// Another attempt begins: what was spent stays spent, and how the one before
-    /// it went decides nothing any more.
-    fn begin_again(&mut self) {
+    /// Another attempt begins: tokens and cost stay counted, the end of the one
+    /// before no longer decides.
+    fn next_attempt(&mut self) {
         self.ours.begin_again();
         self.attempts_before = self.ours.attempts.len();
-        self.turns.begin_again();
-        self.calls.begin_again();
+        self.turns.next_attempt();
+        self.calls.next_attempt();
         self.background = Background::default();
         self.usage.next_attempt();
         self.rate_limit = None;
         self.failure = None;
-        self.said.clear();
+        self.last_text.clear();
     }
 
     fn event(&mut self, event: &Event<'_>) -> bool {
@@ -135,7 +134,7 @@ impl Gather {
             Kind::Assistant => self.assistant(event),
             Kind::User => self.user(event),
             Kind::StreamEvent => self.usage.piece(event, self.is_main(event)),
-            _ if self.is_joining => false,
+            _ if self.is_subagent => false,
             Kind::Result => self.result(event),
             Kind::System => self.system(event),
             Kind::Control => self.calls.control(event),
@@ -150,7 +149,7 @@ impl Gather {
     }
 
     fn is_main(&self, event: &Event<'_>) -> bool {
-        event.is_main() && !self.is_joining
+        event.is_main() && !self.is_subagent
     }
 
     fn assistant(&mut self, event: &Event<'_>) -> bool {
@@ -174,19 +173,19 @@ impl Gather {
         if is_main {
             self.failure = None;
             self.turns.is_open = self.turns.results > 0;
-            self.words(message);
+            self.keep_text(message);
             self.log = log_end(message);
             if event.is_log {
-                self.about.directory(event.line);
+                self.session.directory(event.line);
             }
         }
         true
     }
 
-    /// The CLI speaks in the model's place: a failure, or an answer of its own.
+    /// A message of the CLI and not of the model: a failure, or its own answer.
     fn synthetic(&mut self, event: &Event<'_>, message: &Message<'_>) {
         let Some(error) = event.line.string("error") else {
-            self.words(message);
+            self.keep_text(message);
             return;
         };
         let status = event.line.get("api_error_status");
@@ -195,20 +194,20 @@ impl Gather {
         self.failure = Some(Failure {
             error: error.into_owned(),
             status: status.and_then(Raw::u64),
-            text: text(message).map_or_else(String::new, |text| text.prefix(WORDS).into_owned()),
+            text: text(message).map_or_else(String::new, |text| text.prefix(TEXT).into_owned()),
         });
     }
 
-    /// How many bytes of a text are kept; [`beginning`] keeps a little more.
+    /// Bytes of a text that are kept; [`beginning`] keeps a little more.
     pub(crate) fn most(&self) -> usize {
-        if self.keeps_all { usize::MAX } else { WORDS }
+        if self.keeps_all { usize::MAX } else { TEXT }
     }
 
-    fn words(&mut self, message: &Message<'_>) {
+    fn keep_text(&mut self, message: &Message<'_>) {
         if let Some(text) = text(message) {
             let most = self.most();
-            self.said.clear();
-            self.said.push_str(&beginning(text, most));
+            self.last_text.clear();
+            self.last_text.push_str(&beginning(text, most));
         }
     }
 
@@ -216,7 +215,7 @@ impl Gather {
         let Some(message) = &event.message else {
             return false;
         };
-        self.about.is_timeless |= event.at.is_none();
+        self.session.is_timeless |= event.at.is_none();
         let mut used = self.calls.is_waiting();
         for block in message.blocks() {
             if let Block::ToolResult(result) = block {
@@ -224,17 +223,17 @@ impl Gather {
             }
         }
         if event.is_log && self.is_main(event) && !event.is_synthetic {
-            let words = text(message)
+            let start = text(message)
                 .map(|text| text.prefix(64))
                 .unwrap_or_default();
-            self.log = match &*words {
-                words if words.starts_with("[Request interrupted by user") => LogEnd::Aborted,
-                // What a command of the CLI's own printed answers itself.
-                words if words.starts_with("<local-command") => self.log,
-                words if words.starts_with("<command-") => self.log,
+            self.log = match &*start {
+                start if start.starts_with("[Request interrupted by user") => LogEnd::Aborted,
+                // A command of the CLI and its output need no answer.
+                start if start.starts_with("<local-command") => self.log,
+                start if start.starts_with("<command-") => self.log,
                 _ => LogEnd::Open,
             };
-            self.about.directory(event.line);
+            self.session.directory(event.line);
             used = true;
         }
         used
@@ -260,7 +259,7 @@ impl Gather {
             if let Some(model) = event.line.get("model").and_then(Raw::text) {
                 self.usage.banner(model);
             }
-            self.about.banner(event.line);
+            self.session.banner(event.line);
         } else if event.is("api_retry") || event.is("api_error") {
             self.api_retries += 1;
         } else if event.is("permission_denied") {
@@ -290,7 +289,7 @@ impl Gather {
     }
 }
 
-/// The last words of a message.
+/// The last text of a message.
 fn text<'a>(message: &Message<'a>) -> Option<cr_event::Text<'a>> {
     if let Content::Text(text) = message.content {
         return Some(text);
@@ -302,8 +301,8 @@ fn text<'a>(message: &Message<'a>) -> Option<cr_event::Text<'a>> {
     })
 }
 
-/// What a message means for the end of a log: with a call in it, or one to
-/// come, the model is not done.
+/// How a log ends after this message: with a call in it, or one to come, the
+/// model is not done.
 fn log_end(message: &Message<'_>) -> LogEnd {
     let calls = message
         .blocks()

@@ -1,25 +1,25 @@
-//! What the lines say of the session they belong to.
+//! The session that the lines belong to.
 
 use cr_event::{Event, Raw, Text};
 use jiff::Timestamp;
 
-/// The session.
+/// Facts of the session.
 #[derive(Debug, Default)]
-pub(crate) struct About {
+pub(crate) struct SessionFacts {
     pub(crate) session_id: Option<String>,
     pub(crate) cwd: Option<String>,
-    /// The lines are a session's log.
+    /// The input is a session's log.
     pub(crate) is_log: bool,
-    /// A turn offers the tool that answers to a schema.
+    /// The agent has the tool for an answer to a schema.
     pub(crate) schema_asked: bool,
-    /// The lines of the `user` tell no time: those of old releases.
+    /// The `user` lines have no time, as in old releases.
     pub(crate) is_timeless: bool,
     first_at: String,
     last_at: String,
 }
 
-impl About {
-    /// Notes what nearly every line says.
+impl SessionFacts {
+    /// Takes the time and the id, which nearly every line has.
     pub(crate) fn line(&mut self, event: &Event<'_>) {
         self.is_log |= event.is_log;
         self.at(event.at);
@@ -31,7 +31,7 @@ impl About {
         }
     }
 
-    /// Notes a time; the first and the last one count.
+    /// Takes a time; the first and the last one count.
     pub(crate) fn at(&mut self, at: Option<Text<'_>>) {
         // The longest spelling of a moment is far shorter.
         let Some(at) = at.filter(|at| at.bytes().len() <= 64) else {
@@ -44,7 +44,7 @@ impl About {
         }
     }
 
-    /// Notes the banner of a turn.
+    /// Takes the banner of a turn.
     pub(crate) fn banner(&mut self, line: Raw<'_>) {
         if let Some(cwd) = line.string("cwd") {
             self.cwd = Some(cwd.into_owned());
@@ -54,7 +54,7 @@ impl About {
         self.schema_asked |= tools.iter().any(offered);
     }
 
-    /// Notes the directory of a log's record, if none is known.
+    /// Takes the directory of a log's record, if none is known.
     pub(crate) fn directory(&mut self, line: Raw<'_>) {
         if self.cwd.is_none() {
             self.cwd = line.string("cwd").map(std::borrow::Cow::into_owned);
@@ -71,7 +71,7 @@ impl About {
         self.first_at.parse().ok()
     }
 
-    /// When it was last heard of.
+    /// The last time that is known.
     pub(crate) fn ended(&self) -> Option<Timestamp> {
         self.last_at.parse().ok()
     }

@@ -1,4 +1,4 @@
-//! Bytes to lines to sessions.
+//! Reads an input and gives its lines to the sessions.
 
 use std::io::{self, Read};
 
@@ -12,7 +12,7 @@ pub(crate) fn read(input: impl Read, limit: usize, sessions: &mut Sessions) -> i
     let mut lines = Lines::new(input).limit(limit).judged();
     let mut documents = Documents::new(limit);
     let read = each(&mut lines, limit, &mut documents, sessions);
-    // What came before an error counts all the same.
+    // Lines before an error count all the same.
     documents.finish(&mut |line| sessions.line(line));
     read
 }
@@ -29,20 +29,20 @@ fn each(
                 oversize(documents, sessions);
             }
             Line::Whole(line) | Line::Torn(line) => {
-                if documents.is_lines() && sessions.can_pass(line) {
+                if documents.is_lines() && sessions.can_skip(line) {
                     sessions.keep_time(line);
-                    sessions.pass(lines.is_object());
+                    sessions.skip(lines.is_object());
                 } else {
                     documents.line(line, &mut |line| sessions.line(line));
                 }
             }
-            Line::Long(head) if documents.is_lines() && sessions.can_pass(head) => {
+            Line::Long(head) if documents.is_lines() && sessions.can_skip(head) => {
                 let mut length = 0;
                 lines.pass(|part| length += part.len())?;
                 if length > limit {
                     oversize(documents, sessions);
                 } else {
-                    sessions.pass(lines.is_object());
+                    sessions.skip(lines.is_object());
                 }
             }
             Line::Long(_) => match lines.whole()? {

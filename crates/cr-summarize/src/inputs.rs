@@ -1,23 +1,23 @@
-//! What is summarised: the inputs, and the files that belong to them.
+//! The inputs, and the logs of subagents that belong to them.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use cr_io::{Input, inputs};
 
-/// Where a session's log leaves those of its subagents, below a directory of
+/// The directory with the logs of a session's subagents, below a directory of
 /// the session's name.
 const SUBAGENTS: &str = "subagents";
 
-/// What to read.
+/// The inputs of a command line.
 #[derive(Debug)]
-pub(crate) struct Sources {
+pub(crate) struct Inputs {
     pub(crate) list: Vec<Input>,
     /// Each gets a line of its own, with its name.
     pub(crate) are_many: bool,
 }
 
-impl Sources {
+impl Inputs {
     /// The streams that `names` stand for. The log of a subagent is found with
     /// its session and is listed only where it is named.
     pub(crate) fn new(names: &[PathBuf]) -> anyhow::Result<Self> {
@@ -47,11 +47,11 @@ pub(crate) fn subagents(input: &Input) -> Vec<Input> {
     if log.extension() != Some(OsStr::new("jsonl")) || !dir.is_dir() {
         return Vec::new();
     }
-    // A directory without logs is an error to whoever named it, and nobody did.
+    // A directory without logs is no error here: the user did not name it.
     inputs(&[dir]).unwrap_or_default()
 }
 
-/// Whether another file's summary holds this one.
+/// Whether the file is summarised with its session.
 fn is_joined(input: &Input) -> bool {
     let Input::File(file) = input else {
         return false;
