@@ -47,7 +47,7 @@ _cr__orchestrate() {
 
     case "${cmd}" in
         cr__orchestrate)
-            opts="-C -m -q -h -V --resume-run --dry-run --until --break --halt --sprint --retries --max-wait --backoff --again --rerun-lost --accept-changed --cwd --model --permission-mode --max-turns --max-budget --timeout --report --quiet --help --version status attempt retry help"
+            opts="-q -C -m -h -V --resume-run --dry-run --until --break --halt --sprint --retries --max-wait --backoff --again --rerun-lost --accept-changed --report --quiet --cwd --model --permission-mode --max-turns --max-budget --timeout --help --version status attempt retry help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

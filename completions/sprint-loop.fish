@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_sprint_loop_global_optspecs
-    string join \n resume-run= dry-run until= break= halt sprint retries= max-wait= backoff= again= rerun-lost accept-changed C/cwd= m/model= permission-mode= max-turns= max-budget= timeout= report q/quiet h/help V/version
+    string join \n resume-run= dry-run until= break= halt sprint retries= max-wait= backoff= again= rerun-lost accept-changed report q/quiet C/cwd= m/model= permission-mode= max-turns= max-budget= timeout= h/help V/version
 end
 
 function __fish_sprint_loop_needs_command
@@ -24,43 +24,43 @@ function __fish_sprint_loop_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l resume-run -d 'Go on with this run; a PLAN replaces what is not done yet' -r
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l resume-run -d 'Continue this run; a PLAN replaces the tasks that are not done yet' -r
 complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l until -d 'Stop when this task is done' -r
 complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l break -d 'Stop before this task, once; may be repeated' -r
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l retries -d 'How often a failed task is tried again [default: 2]' -r
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l retries -d 'Retry a failed task up to N times [default: 2]' -r
 complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l max-wait -d 'The longest wait for a limit to reset [default: as long as it takes]' -r
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l backoff -d 'The pauses while the service is overloaded or out of reach [default: 1s,5s,30s]' -r
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l again -d 'Try this task again, with a word for it; may be repeated' -r
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -s C -l cwd -d 'The agents\' directory' -r -F
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l backoff -d 'The pauses while the service is overloaded or cannot be reached [default: 1s,5s,30s]' -r
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l again -d 'Try this task again, with TEXT as an answer to it; may be repeated' -r
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -s C -l cwd -d 'The working directory' -r -F
 complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -s m -l model -d 'The model' -r
 complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l permission-mode -d 'default, acceptEdits, plan, dontAsk, bypassPermissions, …' -r
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l max-turns -d 'The limit of turns of a first attempt [default: 100]' -r
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l max-turns -d 'The turn limit of a first attempt [default: 100]' -r
 complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l max-budget -d 'The budget of a first attempt, in dollars' -r
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l timeout -d 'The time of a first attempt [default: twice its estimate, else 2h]' -r
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l dry-run -d 'Show what would be run, and in which order'
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l timeout -d 'The time limit of a first attempt [default: twice the estimate, else 2h]' -r
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l dry-run -d 'Print the tasks that would run, in their order'
 complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l halt -d 'Start no other task after one has failed'
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l sprint -d 'Ask each agent for its status as JSON, and obey it'
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l rerun-lost -d 'Start again what was cut off and left no trace of its end'
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l accept-changed -d 'Leave done what was done, although the plan has changed'
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l report -d 'Print the report at the end, instead of a line for every change'
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l sprint -d 'Ask each agent to report its status as JSON, and use it as the result'
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l rerun-lost -d 'Retry attempts that were cut off without a record of how they ended'
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l accept-changed -d 'Accept tasks that are done although the plan has changed them since'
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l report -d 'Print the report at the end instead of a line for each change'
 complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -s q -l quiet -d 'Write no sentences to standard error'
 complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -s V -l version -d 'Print version'
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -a "status" -d 'Say how a run is doing'
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -a "attempt" -d 'One attempt, apart from whoever asked for it'
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -a "status" -d 'Print the state of each task of a run'
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -a "attempt" -d 'One attempt, in a process of its own'
 complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -a "retry" -d 'One task, for `claude-runner --retry`: its attempts as one stream'
 complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand status" -l json -d 'One JSON object a task'
+complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand status" -l json -d 'Print one JSON object for each task'
 complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand status" -s h -l help -d 'Print help'
-complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand attempt" -l watch-pid -d 'The agent ends when this process does' -r
+complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand attempt" -l watch-pid -d 'End the agent when this process ends' -r
 complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand attempt" -s h -l help -d 'Print help'
-complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand retry" -l dir -d 'The run\'s directory' -r -F
-complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand retry" -l retries -d 'How often it is tried again' -r
+complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand retry" -l dir -d 'The run directory' -r -F
+complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand retry" -l retries -d 'Retry up to N times' -r
 complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand retry" -l max-wait -d 'The longest wait for a limit to reset' -r
 complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand retry" -l watch-pid -d 'End when this process does' -r
-complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand retry" -l control-fd -d 'The control channel of the process that started the pipeline' -r
+complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand retry" -l control-fd -d 'Obey the starter\'s messages on this descriptor, and end with the starter' -r
 complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand retry" -s h -l help -d 'Print help'
-complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand help; and not __fish_seen_subcommand_from status attempt retry help" -f -a "status" -d 'Say how a run is doing'
-complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand help; and not __fish_seen_subcommand_from status attempt retry help" -f -a "attempt" -d 'One attempt, apart from whoever asked for it'
+complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand help; and not __fish_seen_subcommand_from status attempt retry help" -f -a "status" -d 'Print the state of each task of a run'
+complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand help; and not __fish_seen_subcommand_from status attempt retry help" -f -a "attempt" -d 'One attempt, in a process of its own'
 complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand help; and not __fish_seen_subcommand_from status attempt retry help" -f -a "retry" -d 'One task, for `claude-runner --retry`: its attempts as one stream'
 complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand help; and not __fish_seen_subcommand_from status attempt retry help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

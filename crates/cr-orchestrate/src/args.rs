@@ -7,14 +7,14 @@ use std::time::Duration;
 use clap::{CommandFactory, Parser};
 
 const AFTER: &str = "\
-A PLAN is NDJSON, a JSON array, {\"tasks\": [...]}, YAML, or a folder of *.md whose
-front matter has the fields and whose body is the prompt. A task has an id and a
-prompt or prompt_file, and may have: title description files depends_on wave model
-role system_prompt allowed_tools permission_mode task_type estimated_files
+A PLAN is NDJSON, a JSON array, {\"tasks\": [...]}, YAML, or a folder of *.md files. In
+such a file the front matter has the fields and the body is the prompt. A task has an
+id and a prompt or prompt_file. It may also have: title description files depends_on
+wave model role system_prompt allowed_tools permission_mode task_type estimated_files
 estimated_loc estimated_duration max_turns budget_usd timeout retries schema verify
 setup env claude_args cwd idempotent commit (required, optional, none) breakpoint.
 
-A file called PAUSE in the run's directory ends the run before the next attempt.
+If the run directory has a file called PAUSE, the run ends before the next attempt.
 
 Examples:
   cr-orchestrate --dry-run plan.yaml
@@ -25,8 +25,8 @@ Examples:
 
 Environment:
   CR_CLAUDE           the agent's program (default: claude)
-  CR_CONFIG           the configuration's file
-  CR_STATE_DIR        where runs are kept (default: $XDG_STATE_HOME/claude-runner)
+  CR_CONFIG           the configuration file
+  CR_STATE_DIR        the state directory (default: $XDG_STATE_HOME/claude-runner)
   CR_PERMISSION_MODE  as --permission-mode
 
 Exit status:
@@ -36,20 +36,20 @@ Exit status:
   4    a task needs a person, or a breakpoint was reached
   66   the plan or the run cannot be read
   74   the state cannot be written
-  75   later: the wait is longer than --max-wait, the run is paused, or it goes
-       on elsewhere
+  75   try again later: the wait is longer than --max-wait, the run is paused, or
+       another process runs it
   77   not logged in, or no credit
-  78   a place is refused
+  78   unsafe run directory, wrong configuration, or a run of a newer version
+  125  cr-orchestrate itself failed
   128+n  stopped by signal n; no agent is left running";
 
-/// Run tasks one after the other, try again what can be, keep what is known
+/// Run the tasks of a plan in order, and retry those that fail
 ///
-/// Standard output has a line of JSON for every change of a task, standard error
-/// a sentence. An agent runs with its permissions skipped, unless the task,
-/// --permission-mode, `CR_PERMISSION_MODE` or the configuration of claude-runner
-/// says otherwise. Progress survives
-/// whatever happens to this process: --resume-run goes on, and starts no attempt
-/// twice.
+/// For each change of a task, standard output gets a line of JSON and standard
+/// error a sentence. Agents skip permissions, unless the task, --permission-mode,
+/// `CR_PERMISSION_MODE` or the configuration of claude-runner says otherwise. All
+/// progress is on disk: if this process is killed, --resume-run continues the run
+/// and starts no attempt twice.
 #[derive(Debug, Parser)]
 #[command(
     name = "cr-orchestrate",
@@ -63,15 +63,15 @@ pub struct Args {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 
-    /// The tasks; `-` is standard input
+    /// The plan; `-` is standard input
     #[arg(value_name = "PLAN", required_unless_present = "resume_run")]
     pub(crate) plan: Option<PathBuf>,
 
-    /// Go on with this run; a PLAN replaces what is not done yet
+    /// Continue this run; a PLAN replaces the tasks that are not done yet
     #[arg(long, value_name = "RUN")]
     pub(crate) resume_run: Option<String>,
 
-    /// Show what would be run, and in which order
+    /// Print the tasks that would run, in their order
     #[arg(long)]
     pub(crate) dry_run: bool,
 
@@ -87,11 +87,11 @@ pub struct Args {
     #[arg(long)]
     pub(crate) halt: bool,
 
-    /// Ask each agent for its status as JSON, and obey it
+    /// Ask each agent to report its status as JSON, and use it as the result
     #[arg(long)]
     pub(crate) sprint: bool,
 
-    /// How often a failed task is tried again [default: 2]
+    /// Retry a failed task up to N times [default: 2]
     #[arg(long, value_name = "N")]
     pub(crate) retries: Option<u32>,
 
@@ -99,41 +99,42 @@ pub struct Args {
     #[arg(long, value_name = "TIME", value_parser = cr_io::parse_duration)]
     pub(crate) max_wait: Option<Duration>,
 
-    /// The pauses while the service is overloaded or out of reach
+    /// The pauses while the service is overloaded or cannot be reached
     /// [default: 1s,5s,30s]
     #[arg(long, value_name = "TIMES", value_delimiter = ',', value_parser = cr_io::parse_duration)]
     pub(crate) backoff: Vec<Duration>,
 
-    /// Try this task again, with a word for it; may be repeated
+    /// Try this task again, with TEXT as an answer to it; may be repeated
     #[arg(long, value_name = "ID[=TEXT]", requires = "resume_run")]
     pub(crate) again: Vec<String>,
 
-    /// Start again what was cut off and left no trace of its end
+    /// Retry attempts that were cut off without a record of how they ended
     #[arg(long)]
     pub(crate) rerun_lost: bool,
 
-    /// Leave done what was done, although the plan has changed
+    /// Accept tasks that are done although the plan has changed them since
     #[arg(long)]
     pub(crate) accept_changed: bool,
 
-    /// What tasks get that do not say it themselves
-    #[command(flatten)]
-    pub(crate) usual: Usual,
-
-    /// Print the report at the end, instead of a line for every change
+    /// Print the report at the end instead of a line for each change
     #[arg(long)]
     pub(crate) report: bool,
 
     /// Write no sentences to standard error
     #[arg(short, long)]
     pub(crate) quiet: bool,
+
+    // The last: its heading would cover the options after it.
+    /// Defaults for tasks
+    #[command(flatten)]
+    pub(crate) defaults: TaskDefaults,
 }
 
-/// What tasks get that do not say it themselves
+/// Defaults for tasks that do not set these fields
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "For tasks that do not say it themselves")]
-pub(crate) struct Usual {
-    /// The agents' directory
+#[command(next_help_heading = "Defaults for tasks that do not set these fields")]
+pub(crate) struct TaskDefaults {
+    /// The working directory
     #[arg(short = 'C', long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
 
@@ -145,7 +146,7 @@ pub(crate) struct Usual {
     #[arg(long, value_name = "MODE")]
     pub(crate) permission_mode: Option<String>,
 
-    /// The limit of turns of a first attempt [default: 100]
+    /// The turn limit of a first attempt [default: 100]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_turns: Option<u64>,
 
@@ -153,7 +154,7 @@ pub(crate) struct Usual {
     #[arg(long, value_name = "USD", alias = "max-budget-usd")]
     pub(crate) max_budget: Option<f64>,
 
-    /// The time of a first attempt [default: twice its estimate, else 2h]
+    /// The time limit of a first attempt [default: twice the estimate, else 2h]
     #[arg(long, value_name = "TIME", value_parser = cr_io::parse_duration)]
     pub(crate) timeout: Option<Duration>,
 }
@@ -167,25 +168,25 @@ pub fn sprint_loop() -> clap::Command {
 }
 
 const SPRINT: &str = "\
-This is cr-orchestrate with --sprint and --report: each agent is asked for its \
-status as JSON, and `failed` is a failure whatever its exit code was; a step whose \
-agent says `needs-human` is put aside with its question, the others go on, and the \
-loop ends with 4. Standard output has the report.
+This is cr-orchestrate with --sprint and --report. Each agent is asked to report its \
+status as JSON. The status `failed` is a failure, whatever the exit code is. A step \
+whose agent reports `needs-human` is put aside with its question, the other steps \
+continue, and the loop ends with 4. Standard output gets the report.
 
-A plan may be a list called `steps`; a step may be a prompt and nothing else, and is \
-then called step-1, step-2, and so on.";
+A plan may be a list called `steps`. A step may be only a prompt; its id is then \
+step-1, step-2, and so on.";
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
-    /// Say how a run is doing
+    /// Print the state of each task of a run
     Status(StatusArgs),
-    /// One attempt, apart from whoever asked for it
+    /// One attempt, in a process of its own
     #[command(hide = true)]
     Attempt {
-        /// Its directory
+        /// The attempt's directory
         dir: PathBuf,
 
-        /// The agent ends when this process does
+        /// End the agent when this process ends
         #[arg(long)]
         watch_pid: Option<i32>,
     },
@@ -196,12 +197,12 @@ pub(crate) enum Command {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RetryArgs {
-    /// The run's directory
+    /// The run directory
     #[arg(long)]
     pub(crate) dir: PathBuf,
 
-    /// How often it is tried again
-    #[arg(long)]
+    /// Retry up to N times
+    #[arg(long, value_name = "N")]
     pub(crate) retries: Option<u32>,
 
     /// The longest wait for a limit to reset
@@ -212,8 +213,8 @@ pub(crate) struct RetryArgs {
     #[arg(long)]
     pub(crate) watch_pid: Option<i32>,
 
-    /// The control channel of the process that started the pipeline
-    #[arg(long)]
+    /// Obey the starter's messages on this descriptor, and end with the starter
+    #[arg(long, value_name = "N")]
     pub(crate) control_fd: Option<i32>,
 
     /// The options of cr-spawn; without any, the run is resumed
@@ -227,7 +228,7 @@ pub(crate) struct StatusArgs {
     #[arg(value_name = "RUN")]
     pub(crate) run: Option<String>,
 
-    /// One JSON object a task
+    /// Print one JSON object for each task
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -1,14 +1,14 @@
-//! The record of one attempt: what was asked for, and how it ended.
+//! The record of one attempt: its specification, and how it ended.
 //!
-//! Both are files in the attempt's directory, which is its run directory too.
-//! Together with two locks and a marker they say at any moment, to whoever comes
-//! after a crash, what has happened:
+//! Both are files in the attempt's directory, which is also the run directory of
+//! its agent. With two locks and a marker they say what has happened, also after
+//! a crash:
 //!
 //! * no `attempt.json`: nothing
 //! * no `attempt.started`: it may be started
-//! * `attempt.lock` or the agent's `lock` held: it goes on
-//! * `end.json`: it ended
-//! * `exit.json`: the agent ended, and what follows can be made up for
+//! * `attempt.lock` or the agent's `lock` held: it is running
+//! * `end.json`: it has ended
+//! * `exit.json`: the agent has ended, and the rest can still be done
 //! * otherwise it is lost
 
 use std::path::Path;
@@ -25,16 +25,16 @@ use serde::{Deserialize, Serialize};
 use crate::agent_options;
 use crate::task::Task;
 
-/// What was asked for.
+/// What an attempt is to do.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Spec {
     pub(crate) run_id: String,
     pub(crate) number: u32,
     pub(crate) task: Task,
     pub(crate) limits: Limits,
-    /// The session to take up.
+    /// The session to resume.
     pub(crate) resume: Option<String>,
-    /// It does so because that was cut off.
+    /// It resumes one because the attempt before was cut off.
     pub(crate) resumed: bool,
     pub(crate) sprint: bool,
     /// The attempt whose start the scope is measured from, if not its own: work
@@ -86,7 +86,7 @@ pub(crate) struct Limits {
     pub(crate) max_turns: Option<u64>,
     pub(crate) budget_usd: Option<f64>,
     pub(crate) timeout: Option<f64>,
-    /// The other clocks, where they are not the supervisor's own idea.
+    /// The other clocks, where the policy has changed them.
     #[serde(flatten)]
     pub(crate) clocks: Clocks,
 }
@@ -164,22 +164,22 @@ pub(crate) struct End {
     /// What the next attempt should know.
     pub(crate) error: String,
     pub(crate) retry_at: Option<Timestamp>,
-    /// The session, if it can be taken up.
+    /// The session, if it can be resumed.
     pub(crate) session: Option<String>,
     pub(crate) cost_usd: Option<f64>,
     pub(crate) num_turns: Option<u64>,
     pub(crate) commits: Vec<String>,
     pub(crate) result: Option<String>,
-    /// What a person is asked.
+    /// The question to a person.
     pub(crate) question: Option<String>,
-    /// Nobody saw it end.
+    /// How it ended is not known.
     pub(crate) lost: bool,
     pub(crate) started_at: Option<Timestamp>,
     pub(crate) ended_at: Timestamp,
 }
 
 impl End {
-    /// An end that no summary tells of.
+    /// An end without a summary.
     pub(crate) fn new(outcome: Outcome, why: &str) -> Self {
         Self {
             outcome: outcome.as_str().to_owned(),
@@ -190,7 +190,7 @@ impl End {
         }
     }
 
-    /// The outcome; what another version wrote is a failure.
+    /// The outcome; one that this version does not know is a failure.
     pub(crate) fn outcome(&self) -> Outcome {
         Outcome::parse(&self.outcome).unwrap_or(Outcome::Failed)
     }

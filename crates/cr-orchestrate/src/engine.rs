@@ -7,13 +7,12 @@ use std::time::Duration;
 use cr_io::Exit;
 use jiff::Timestamp;
 use rustix::event::PollFlags;
-use signal_hook::consts::SIGPIPE;
 
 use crate::layout::{Run, RunLayout};
 use crate::log::Log;
 use crate::observer::{Finished, Interest, Observer};
 use crate::schedule::{Ending, RunOptions, Schedule, Situation, TaskRecord, schedule};
-use crate::signals::Signals;
+use crate::stop_requests::StopRequests;
 use crate::task_state::{TaskState, assess};
 
 mod attempts;
@@ -33,7 +32,7 @@ pub(crate) struct Engine {
     pub(crate) layout: RunLayout,
     pub(crate) run: Run,
     pub(crate) log: Log,
-    pub(crate) signals: Signals,
+    pub(crate) stop_requests: StopRequests,
     pub(crate) options: RunOptions,
     /// The user's configuration of agents.
     pub(crate) configured: BTreeMap<&'static str, String>,
@@ -51,7 +50,7 @@ pub(crate) struct Parts {
     pub(crate) layout: RunLayout,
     pub(crate) run: Run,
     pub(crate) log: Log,
-    pub(crate) signals: Signals,
+    pub(crate) stop_requests: StopRequests,
     pub(crate) options: RunOptions,
     pub(crate) observer: Box<dyn Observer>,
 }
@@ -63,7 +62,7 @@ impl Engine {
             layout: parts.layout,
             run: parts.run,
             log: parts.log,
-            signals: parts.signals,
+            stop_requests: parts.stop_requests,
             options: parts.options,
             observer: parts.observer,
             tasks: Vec::new(),
@@ -90,7 +89,7 @@ impl Engine {
             layout: &self.layout,
             run: &self.run,
             tasks: &self.tasks,
-            signal: self.signals.first(),
+            signal: self.stop_requests.first(),
         })?;
         self.flush()?;
         Ok(ending.exit)
@@ -121,8 +120,7 @@ impl Engine {
         })
     }
 
-    /// A run that was stopped and is started again goes on with the task that
-    /// stopped it.
+    /// A run that was stopped and is resumed retries the task that stopped it.
     fn restart(&self, record: TaskRecord) -> anyhow::Result<TaskRecord> {
         let is_wanted = match record.assessment.state {
             TaskState::StopAll(_) => true,
@@ -190,7 +188,7 @@ impl Engine {
 
     /// Sends the attempts what came since the last call.
     fn forward_signals(&mut self) {
-        for signal in self.signals.take_new() {
+        for signal in self.stop_requests.take_new() {
             self.stop_signal.get_or_insert(signal);
             for attempt in self.running.values_mut() {
                 attempt.signal(signal);
@@ -200,7 +198,7 @@ impl Engine {
 
     /// Waits until something happens, or as long as `limit`.
     pub(crate) fn wait(&mut self, limit: Option<Duration>) -> anyhow::Result<()> {
-        let is_stopping = self.signals.first().is_some();
+        let is_stopping = self.stop_requests.first().is_some();
         let own_limit = self.observer.before_wait(is_stopping)?;
         let limit = limit.into_iter().chain(own_limit).min();
         let mut keys: Vec<(usize, Event)> = Vec::new();
@@ -212,7 +210,7 @@ impl Engine {
             }
         }
         interests.extend(self.observer.interests());
-        let came = self.signals.wait(&interests, limit)?;
+        let came = self.stop_requests.wait(&interests, limit)?;
         drop(interests);
         let (of_attempts, of_observer) = came.split_at(keys.len());
         for ((at, event), _) in keys
@@ -225,8 +223,8 @@ impl Engine {
             }
         }
         if !self.observer.after_wait(of_observer) {
-            // Nobody waits for what the agents do.
-            self.signals.pretend(SIGPIPE);
+            // Without a reader the agents work for nobody.
+            self.stop_requests.reader_left();
         }
         Ok(())
     }
@@ -242,11 +240,11 @@ impl Engine {
     /// Ends the stream of a run that broke off.
     pub(crate) fn break_off(&mut self, line: &[u8]) {
         self.observer.broke_off(line);
-        // The error that broke it off is the one that is told.
+        // The caller reports the error that broke it off.
         let _ = self.flush();
     }
 
-    /// The command that goes on with this run.
+    /// The command that resumes this run.
     fn resume_command(&self) -> String {
         let tool = match self.run.settings.agent {
             Some(_) => "claude-runner",

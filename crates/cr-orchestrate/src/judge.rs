@@ -1,4 +1,5 @@
-//! How an attempt ended, by the summary of its run and the agent's own word.
+//! How an attempt ended: by the summary of its run, and by the status that the
+//! agent reports.
 
 use std::borrow::Cow;
 
@@ -12,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::attempt::{End, Spec};
 use crate::task::{Commit, Task};
 
-/// The agent's own word on its task, whatever else it wrote beside it.
+/// The status of its task that the agent reports; other fields are ignored.
 #[derive(Debug)]
 struct Status {
     word: String,

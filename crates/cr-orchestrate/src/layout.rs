@@ -15,7 +15,7 @@ use crate::task::Task;
 /// The version of `run.json` that is written, and the newest that is read.
 pub(crate) const SCHEMA: u32 = 1;
 
-/// A run as it was asked for.
+/// The record of a run: its plan and settings.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Run {
     pub(crate) schema: u32,
@@ -81,7 +81,7 @@ pub(crate) struct RunLayout {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Attempts {
     pub(crate) ended: Vec<Ended>,
-    /// The number of one that was asked for and whose end is not recorded.
+    /// The number of one that is recorded and whose end is not.
     pub(crate) open: Option<u32>,
 }
 
@@ -92,7 +92,7 @@ impl Attempts {
     }
 }
 
-/// A place that is refused is not a failure to read or write.
+/// An unsafe run directory is not a failure to read or write.
 fn refused(err: anyhow::Error) -> anyhow::Error {
     match err.downcast_ref::<Unsafe>() {
         Some(_) => err.context(Exit::Config),

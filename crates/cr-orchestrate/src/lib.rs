@@ -1,9 +1,11 @@
-//! Tasks: their order, their retries, what they must pass, and a state that
-//! survives whatever happens to us.
+//! Runs the tasks of a plan: their order, their retries, their verification, and a
+//! state that survives a crash.
 //!
-//! There is no state but the record of the attempts. The `engine` asks of every
-//! task where it stands (`task_state`, which asks the policy), starts an attempt
-//! in a process apart (`supervise`), and looks again.
+//! The only state is the records of the attempts. From them `task_state` derives
+//! the state of each task, by the retry policy, and `schedule` what may start now.
+//! The `engine` starts attempts, each in a process of its own (`supervise`), and
+//! watches them. An `observer` is told what happens: the `reporter` of a plan, or
+//! the `relay` of one task's stream (`retry`).
 
 use std::io;
 use std::path::Path;
@@ -30,9 +32,9 @@ mod report;
 mod reporter;
 mod retry;
 mod schedule;
-mod signals;
 mod status;
 mod stop;
+mod stop_requests;
 mod supervise;
 mod task;
 mod task_state;
@@ -44,6 +46,7 @@ use engine::{Engine, Parts};
 use layout::{Run, RunLayout, Settings};
 use reporter::Reporter;
 use schedule::RunOptions;
+use stop_requests::StopRequests;
 use task::{Defaults, Task};
 
 /// Does what `args` ask for.
@@ -78,7 +81,7 @@ fn orchestrate(args: &Args) -> anyhow::Result<Exit> {
         (Some(layout), planned) => {
             let run = layout.run()?;
             if run.settings.agent.is_some() {
-                let text = format!("go on with it by claude-runner --resume-run {}", run.id);
+                let text = format!("resume it with claude-runner --resume-run {}", run.id);
                 return Err(anyhow!(text).context(Exit::Usage));
             }
             (layout, changed(run, planned, args))
@@ -94,7 +97,7 @@ fn orchestrate(args: &Args) -> anyhow::Result<Exit> {
 }
 
 fn begin(args: &Args, layout: RunLayout, run: Run) -> anyhow::Result<Exit> {
-    // Held until the end: two of us would not know of each other's attempts.
+    // Held until the end: two engines would start the same attempts.
     let _lock = layout.dir.lock_patiently().context(Exit::Retry)?;
     let range = range(args, &run.tasks)?;
     if args.plan.is_some() && !args.accept_changed {
@@ -119,7 +122,7 @@ fn begin(args: &Args, layout: RunLayout, run: Run) -> anyhow::Result<Exit> {
         log: log::Log::open(layout.dir.path(), &run.id)?,
         layout,
         run,
-        signals: signals::Signals::install()?,
+        stop_requests: StopRequests::listen()?,
         options,
         observer: Box::new(reporter),
     })?;
@@ -138,12 +141,12 @@ fn begin(args: &Args, layout: RunLayout, run: Run) -> anyhow::Result<Exit> {
 }
 
 fn defaults(args: &Args) -> anyhow::Result<Defaults> {
-    let usual = &args.usual;
-    let cwd = usual.cwd.as_deref().unwrap_or(Path::new("."));
+    let given = &args.defaults;
+    let cwd = given.cwd.as_deref().unwrap_or(Path::new("."));
     let cwd = std::fs::canonicalize(cwd)
         .with_context(|| cwd.display().to_string())
         .context(Exit::NoInput)?;
-    if usual
+    if given
         .max_budget
         .is_some_and(|usd| usd.is_nan() || usd <= 0.0)
     {
@@ -156,16 +159,16 @@ fn defaults(args: &Args) -> anyhow::Result<Defaults> {
     let turns = file.get("max_turns").and_then(|text| text.parse().ok());
     let text = |given: &Option<String>, key: &str| given.clone().or(file.get(key).cloned());
     Ok(Defaults {
-        model: text(&usual.model, "model"),
-        permission_mode: text(&usual.permission_mode, "permission_mode"),
-        max_turns: usual.max_turns.or(turns.filter(|&turns| turns > 0)),
-        budget_usd: usual.max_budget.or(number("max_budget")),
-        timeout: usual.timeout.or(time).map(|time| time.as_secs_f64()),
+        model: text(&given.model, "model"),
+        permission_mode: text(&given.permission_mode, "permission_mode"),
+        max_turns: given.max_turns.or(turns.filter(|&turns| turns > 0)),
+        budget_usd: given.max_budget.or(number("max_budget")),
+        timeout: given.timeout.or(time).map(|time| time.as_secs_f64()),
         cwd,
     })
 }
 
-/// What was asked for now, else what was asked for before.
+/// The settings that are given now, else those from before.
 fn settings(args: &Args, before: Settings) -> Settings {
     let seconds = |time: &Duration| time.as_secs_f64();
     Settings {
@@ -190,7 +193,7 @@ fn new_run(id: String, tasks: Vec<Task>, args: &Args) -> Run {
     }
 }
 
-/// A run that goes on, with the tasks of a new plan if there is one.
+/// A run that is resumed, with the tasks of a new plan if there is one.
 fn changed(run: Run, planned: Option<Vec<Task>>, args: &Args) -> Run {
     Run {
         settings: settings(args, run.settings),
@@ -232,7 +235,7 @@ fn refuse_changed(layout: &RunLayout, tasks: &[Task]) -> anyhow::Result<()> {
     Err(anyhow!(text).context(Exit::Usage))
 }
 
-/// Puts on record which tasks shall be tried again.
+/// Records which tasks are to be tried again.
 fn again(args: &Args, layout: &RunLayout, run: &Run) -> anyhow::Result<()> {
     for word in &args.again {
         let (id, text) = word.split_once('=').unwrap_or((word, ""));

@@ -1,4 +1,4 @@
-//! Who is told what the engine does: a plan's reader, or the reader of one
+//! What the engine reports, and to whom: the reader of a plan's run, or of one
 //! task's stream.
 
 use std::fmt;

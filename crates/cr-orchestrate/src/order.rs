@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use crate::task::Task;
 
-/// Puts `tasks` in the order in which one slot runs them; what stands in the way
-/// goes to `errors`.
+/// Puts `tasks` in the order in which they start. What is wrong with it goes to
+/// `errors`.
 pub(crate) fn ordered(tasks: Vec<Task>, plan: &str, errors: &mut Vec<String>) -> Vec<Task> {
     let mut waves = HashMap::new();
     for task in &tasks {
@@ -16,7 +16,7 @@ pub(crate) fn ordered(tasks: Vec<Task>, plan: &str, errors: &mut Vec<String>) ->
     for task in &tasks {
         for other in &task.depends_on {
             let problem = match waves.get(other) {
-                None => "which there is not",
+                None => "which does not exist",
                 Some(_) if *other == task.id => "itself",
                 Some(&wave) if wave > task.wave => "which is in a later wave",
                 Some(_) => continue,
@@ -43,7 +43,7 @@ fn sort(
     while !left.is_empty() {
         let is_free = |task: &Task| {
             let mut others = task.depends_on.iter();
-            // What does not exist was complained of already.
+            // An unknown task is an error already.
             others.all(|other| {
                 done.contains(other) || !known.contains_key(other) || *other == task.id
             })
@@ -51,7 +51,7 @@ fn sort(
         let Some(at) = left.iter().position(is_free) else {
             let ids: Vec<String> = left.iter().map(|task| format!("`{}`", task.id)).collect();
             errors.push(format!(
-                "{plan}: {} wait for one another, in a circle",
+                "{plan}: {} depend on each other in a cycle",
                 ids.join(", ")
             ));
             return sorted;

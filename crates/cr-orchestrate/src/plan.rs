@@ -31,7 +31,7 @@ pub(crate) fn read(path: &Path, defaults: &Defaults) -> anyhow::Result<Vec<Task>
     }
     let lead = match errors.len() {
         1 => String::new(),
-        count => format!("{count} mistakes, nothing was started\n  "),
+        count => format!("{count} errors, nothing was started\n  "),
     };
     Err(anyhow!("{lead}{}", errors.join("\n  ")).context(Exit::Usage))
 }
@@ -203,7 +203,7 @@ fn page(file: &Path) -> Result<Map<String, Value>, String> {
         "" => Map::new(),
         matter => match yaml(matter)? {
             Value::Object(fields) => fields,
-            _ => return Err("the front matter is no list of fields".to_owned()),
+            _ => return Err("the front matter is not a list of fields".to_owned()),
         },
     };
     if !body.trim().is_empty() {

@@ -22,7 +22,7 @@ use crate::layout::{self, Run, RunLayout, Settings};
 use crate::log::{Log, ended_task};
 use crate::relay::Relay;
 use crate::schedule::{RunOptions, TaskRecord};
-use crate::signals::Signals;
+use crate::stop_requests::StopRequests;
 use crate::task::Task;
 
 /// What the task is called.
@@ -55,16 +55,15 @@ fn refuse(err: &anyhow::Error) {
 }
 
 fn prepare(args: &RetryArgs) -> anyhow::Result<(Engine, Lock)> {
-    let signals = {
-        let mut signals = match args.control_fd {
-            Some(number) => Signals::with_control(number)?,
-            None => Signals::install()?,
-        };
-        args.watch_pid
-            .into_iter()
-            .for_each(|pid| signals.starter(pid));
-        signals
+    let mut stop_requests = match args.control_fd {
+        Some(number) => StopRequests::listen_to_starter(number)
+            .context("--control-fd")
+            .context(Exit::Usage)?,
+        None => StopRequests::listen()?,
     };
+    if let Some(pid) = args.watch_pid {
+        stop_requests.watch_starter(pid);
+    }
     let layout = RunLayout {
         dir: RunDir::at(&args.dir)?,
     };
@@ -94,7 +93,7 @@ fn prepare(args: &RetryArgs) -> anyhow::Result<(Engine, Lock)> {
         observer: Box::new(Relay::new(&layout.dir, output_file(&run).as_deref())?),
         layout,
         run,
-        signals,
+        stop_requests,
         options,
     })?;
     let path = engine.layout.dir.path().to_owned();

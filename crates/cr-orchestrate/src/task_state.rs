@@ -77,7 +77,7 @@ pub(crate) fn assess(
         return Assessment::new(TaskState::Open(number), "it was started");
     }
     let Some(last) = attempts.ended.last() else {
-        return ready(NextAttempt::default(), "nothing stands in its way");
+        return ready(NextAttempt::default(), "it can start");
     };
     if last.end.is_success() {
         return Assessment::new(TaskState::Done, "the work is done");
@@ -123,7 +123,7 @@ fn ready_at(
     Assessment::new(state, reason)
 }
 
-/// A person asked to try again. An attempt that was only interrupted goes on.
+/// A person asked to try again. An attempt that was only interrupted continues.
 fn begin_again(last: &Ended, answer: &str) -> Assessment {
     let goes_on = matches!(
         last.end.outcome(),
@@ -142,7 +142,7 @@ fn begin_again(last: &Ended, answer: &str) -> Assessment {
         is_handoff: false,
         answer: Some(answer.trim().to_owned()).filter(|answer| !answer.is_empty()),
     };
-    ready(next, "somebody asked to try again")
+    ready(next, "a person asked to try again")
 }
 
 fn by_policy(

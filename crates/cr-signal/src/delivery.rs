@@ -44,9 +44,14 @@ impl Signals {
     /// Takes over the `wanted` signals, except those that are ignored: with a
     /// handler of ours they would no longer be ignored by our children.
     pub fn take(wanted: &[i32]) -> io::Result<Self> {
+        Self::take_all(&Ignored::read().without(wanted))
+    }
+
+    /// Takes over the `wanted` signals, also those that are ignored. It is for a
+    /// process whose starter has it ignore signals that other processes send.
+    pub fn take_all(wanted: &[i32]) -> io::Result<Self> {
         let ignored = Ignored::read();
         let (read, write) = UnixStream::pair()?;
-        let wanted = ignored.without(wanted);
         let delivery = SignalDelivery::with_pipe(read, write, WithRawSiginfo, wanted)?;
         Ok(Self { delivery, ignored })
     }

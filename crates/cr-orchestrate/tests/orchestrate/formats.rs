@@ -102,7 +102,7 @@ fn all_mistakes_are_listed_before_anything_starts() {
     let ended = case.run(&["../bad.yaml"]);
     assert_eq!(ended.code, Some(2));
     let expected = [
-        "depends on `nowhere`, which there is not",
+        "depends on `nowhere`, which does not exist",
         "`a`: two tasks have this id",
         "id `../etc`",
         "task 4: no id",
@@ -113,7 +113,7 @@ fn all_mistakes_are_listed_before_anything_starts() {
         "model: empty",
         "timeout: `soon`",
         "budget_usd: expected",
-        "in a circle",
+        "in a cycle",
         "no field is called `promt`",
         "commit: expected",
         "idempotent: expected",

@@ -1,0 +1,157 @@
+//! Requests that the engine stops: a signal, a message of its starter, or its
+//! starter's death. The engine's waits are here, since each waits for these too.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use cr_signal::{
+    ControlChannel, ControlMessage, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGUSR1, Signals, Starter,
+};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::observer::Interest;
+
+/// A signal to the whole process group reaches us twice: directly, and passed on
+/// by the starter. The same signal within this time is the same request.
+const SAME_REQUEST: Duration = Duration::from_millis(400);
+
+/// What asks the engine to stop, as something to wait for. Each request has the
+/// number of a signal.
+#[derive(Debug)]
+pub(crate) struct StopRequests {
+    signals: Signals,
+    starter: Option<Starter>,
+    control: Option<ControlChannel>,
+    first: Option<i32>,
+    /// Those that were not taken yet.
+    new: Vec<i32>,
+    last: Option<(i32, Instant)>,
+}
+
+impl StopRequests {
+    /// Listens from now on; signals that are ignored, as nohup has it, stay
+    /// ignored.
+    pub(crate) fn listen() -> io::Result<Self> {
+        let signals = Signals::take(&[SIGHUP, SIGINT, SIGTERM, SIGUSR1])?;
+        Ok(Self::new(signals, None))
+    }
+
+    /// Listens from now on to the starter's messages on the inherited descriptor
+    /// `number`. The starter has us ignore the signals that it passes on. SIGTERM
+    /// is taken all the same: `cr-runs stop` sends it to this process alone.
+    pub(crate) fn listen_to_starter(number: i32) -> io::Result<Self> {
+        let control = ControlChannel::inherit(number)?;
+        Ok(Self::new(Signals::take_all(&[SIGTERM])?, Some(control)))
+    }
+
+    fn new(signals: Signals, control: Option<ControlChannel>) -> Self {
+        Self {
+            signals,
+            starter: None,
+            control,
+            first: None,
+            new: Vec::new(),
+            last: None,
+        }
+    }
+
+    /// Takes the end of process `pid` for a SIGTERM from now on.
+    pub(crate) fn watch_starter(&mut self, pid: i32) {
+        self.starter = Starter::named(pid);
+        if self.starter.is_none() {
+            // It has ended already.
+            self.add(SIGTERM);
+        }
+    }
+
+    /// The first request.
+    pub(crate) fn first(&mut self) -> Option<i32> {
+        self.collect();
+        self.first
+    }
+
+    /// The requests since the last call.
+    pub(crate) fn take_new(&mut self) -> Vec<i32> {
+        self.collect();
+        std::mem::take(&mut self.new)
+    }
+
+    /// The reader of the engine's stream left: nobody waits for the agents.
+    pub(crate) fn reader_left(&mut self) {
+        if self.first.is_none() {
+            self.add(SIGPIPE);
+        }
+    }
+
+    fn add(&mut self, number: i32) {
+        self.first.get_or_insert(number);
+        self.new.push(number);
+    }
+
+    fn collect(&mut self) {
+        let mut came: Vec<i32> = self.signals.numbers().collect();
+        let messages = self.control.as_mut().map(ControlChannel::pending);
+        for message in messages.into_iter().flatten() {
+            match message {
+                ControlMessage::Signal(number) => came.push(number),
+                ControlMessage::StarterDied => came.push(SIGTERM),
+                // The engine may notice that itself too.
+                ControlMessage::ReaderLeft => self.reader_left(),
+            }
+        }
+        for number in came {
+            // SIGUSR1 is SIGINT by another name: a shell has what it runs in the
+            // background ignore that.
+            let number = if number == SIGUSR1 { SIGINT } else { number };
+            if !self.is_same_request(number) {
+                self.add(number);
+            }
+        }
+    }
+
+    fn is_same_request(&mut self, number: i32) -> bool {
+        let now = Instant::now();
+        let is_same = |(last, at): (i32, Instant)| last == number && now - at < SAME_REQUEST;
+        if self.control.is_some() && self.last.is_some_and(is_same) {
+            return true;
+        }
+        self.last = Some((number, now));
+        false
+    }
+
+    /// Waits until something becomes of `interests`, the engine is asked to stop,
+    /// or `limit` is over. Returns what became of them.
+    pub(crate) fn wait(
+        &mut self,
+        interests: &[Interest<'_>],
+        limit: Option<Duration>,
+    ) -> io::Result<Vec<PollFlags>> {
+        let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
+        let control = self.control.as_ref().filter(|control| control.is_open());
+        let requests = [
+            Some(self.signals.as_fd()),
+            self.starter.as_ref().map(AsFd::as_fd),
+            control.map(AsFd::as_fd),
+        ];
+        let requests = requests.into_iter().flatten();
+        let requests = requests.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+        let polled = interests.iter().map(|(fd, flags)| PollFd::new(fd, *flags));
+        let mut polled: Vec<PollFd<'_>> = polled.chain(requests).collect();
+        match poll(&mut polled, limit.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(err) => return Err(err.into()),
+        }
+        let mut came: Vec<PollFlags> = polled.iter().map(PollFd::revents).collect();
+        drop(polled);
+        // The one after that of the signals, if there is one.
+        let starter = came.get(interests.len() + 1).copied();
+        if self.starter.is_some() && starter.is_some_and(|came| !came.is_empty()) {
+            self.starter = None;
+            self.add(SIGTERM);
+        }
+        came.truncate(interests.len());
+        self.collect();
+        Ok(came)
+    }
+}
