@@ -177,8 +177,11 @@ impl AgentCommand {
         args: &AgentOptions,
         run_dir: Option<&RunDir>,
     ) -> anyhow::Result<()> {
-        let file =
-            |path: &Path| OsString::from(format!("--append-system-prompt-file={}", path.display()));
+        let file = |path: &Path| {
+            let mut argument = OsString::from("--append-system-prompt-file=");
+            argument.push(path);
+            argument
+        };
         if let Some(path) = &args.system_prompt_file {
             self.argv.push(file(&std::path::absolute(path)?));
         }

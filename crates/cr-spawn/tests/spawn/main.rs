@@ -5,10 +5,12 @@
 
 mod argv;
 mod case;
+mod control;
 mod ending;
 mod escape;
 mod exits;
 mod limits;
+mod paths;
 mod places;
 mod privacy;
 mod signals;
