@@ -1,18 +1,24 @@
 //! Compares the end of a run with its start.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
+
+use cr_stream::{ChangedFile, GitEnd, OtherRef};
 
 use crate::agent_commits::AgentCommits;
 use crate::dirty;
 use crate::git::GitError;
 use crate::history::{self, Difference, Range, Refs};
-use crate::record::{End, File, OtherRef, Start};
 use crate::repo::Repo;
 use crate::stale;
+use crate::start_record::{self, Start};
 use crate::status::Status;
 use crate::text::{self, Name};
+
+/// The end line.
+type End = GitEnd<'static>;
 
 /// Most commits of the run that are listed.
 const COMMITS: usize = 100;
@@ -50,7 +56,7 @@ impl RunStart {
     /// What `start` saw.
     pub(crate) fn seen(start: Start) -> Self {
         let base = match &start.start_sha_full {
-            Some(id) if is_id(id) => Base::Commit(id.clone()),
+            Some(id) if is_id(id) => Base::Commit(id.clone().into_owned()),
             None if start.repository && start.error.is_none() => Base::Unborn,
             _ => Base::Unknown,
         };
@@ -94,35 +100,35 @@ pub(crate) fn compare(comparison: &Comparison<'_>) -> End {
     let began = comparison.began;
     let mut end = End {
         start: match began.base {
-            Base::Unknown => "unknown",
-            Base::Unborn => "unborn",
-            Base::Commit(_) => "commit",
+            Base::Unknown => "unknown".into(),
+            Base::Unborn => "unborn".into(),
+            Base::Commit(_) => "commit".into(),
         },
+        rewritten: Some(false),
+        rewound: Some(false),
         ..End::default()
     };
     if let Base::Commit(id) = &began.base {
-        end.start_sha = Some(text::short(id));
-        end.start_sha_full = Some(id.clone());
+        end.start_sha = Some(text::short(id).into());
+        end.start_sha_full = Some(id.clone().into());
     }
     end.start_branch = began.seen.as_ref().and_then(|s| s.branch.clone());
     match look(comparison, &mut end) {
         Ok(()) | Err(GitError::NoRepository) => {}
-        Err(error) => end.record_error(&error),
+        Err(error) => record_error(&mut end, &error),
     }
     end
 }
 
-impl End {
-    /// Keeps the first error.
-    fn record_error(&mut self, error: &GitError) {
-        let text = || text::shown(error.to_string().as_bytes());
-        self.error.get_or_insert_with(text);
-    }
+/// Keeps the first error.
+fn record_error(end: &mut End, error: &GitError) {
+    let text = || text::shown(error.to_string().as_bytes()).into();
+    end.error.get_or_insert_with(text);
+}
 
-    /// The value; an error is recorded.
-    fn keep<T>(&mut self, result: Result<T, GitError>) -> Option<T> {
-        result.map_err(|error| self.record_error(&error)).ok()
-    }
+/// The value; an error is recorded.
+fn keep<T>(end: &mut End, result: Result<T, GitError>) -> Option<T> {
+    result.map_err(|error| record_error(end, &error)).ok()
 }
 
 /// The repository at the end of a run, and what to compare it with.
@@ -146,21 +152,25 @@ fn look(comparison: &Comparison<'_>, end: &mut End) -> Result<(), GitError> {
     let repo = Repo::open(comparison.cwd, comparison.limit)?;
     end.repository = true;
     end.shallow = repo.shallow;
-    end.in_progress = repo.operation_in_progress();
+    end.in_progress = repo.operation_in_progress().map(Into::into);
     end.index_lock = stale::index_lock(&repo);
     began.is_of(&repo)?;
     let (status, refs) = history::state(&repo);
     let status = status?;
-    end.end_sha = status.head.as_deref().map(text::short);
-    end.end_sha_full.clone_from(&status.head);
-    end.branch = status.branch.as_deref().map(text::shown);
+    let head = status.head.as_deref();
+    end.end_sha = head.map(|id| text::short(id).into());
+    end.end_sha_full = head.map(|id| id.to_owned().into());
+    end.branch = status
+        .branch
+        .as_deref()
+        .map(|name| text::shown(name).into());
     if let Base::Commit(id) = &began.base
         && status.head.as_ref() != Some(id)
     {
         // git has collected the start commit: all of history would look new.
         repo.commit(id)?;
     }
-    let refs = end.keep(refs);
+    let refs = keep(end, refs);
     let found = Found {
         repo,
         status,
@@ -188,8 +198,8 @@ impl Found<'_> {
             tips: &tips,
             without: &without,
         };
-        if let Some((commits, more)) = end.keep(range.shown(&self.repo, COMMITS)) {
-            end.commits = Some(commits);
+        if let Some((commits, more)) = keep(end, range.shown(&self.repo, COMMITS)) {
+            end.commits = Some(commits.into_iter().map(Into::into).collect());
             end.commits_more = more;
         }
     }
@@ -200,7 +210,7 @@ impl Found<'_> {
             return;
         };
         // After a checkout of another branch, the branch of the start is checked.
-        let branch = |name: &String| self.refs.as_ref()?.0.get(&format!("refs/heads/{name}"));
+        let branch = |name: &Cow<'_, str>| self.refs.as_ref()?.0.get(&format!("refs/heads/{name}"));
         let tip = end.start_branch.as_ref().and_then(branch).cloned();
         let Some(tip) = tip.or_else(|| self.status.head.clone()) else {
             return;
@@ -209,9 +219,10 @@ impl Found<'_> {
             return;
         }
         let is_ancestor = |one: &str, other: &str| self.repo.is_ancestor(one, other);
-        if end.keep(is_ancestor(start, &tip)) == Some(false) {
-            end.rewound = end.keep(is_ancestor(&tip, start)) == Some(true);
-            end.rewritten = !end.rewound;
+        if keep(end, is_ancestor(start, &tip)) == Some(false) {
+            let is_rewound = keep(end, is_ancestor(&tip, start)) == Some(true);
+            end.rewound = Some(is_rewound);
+            end.rewritten = Some(!is_rewound);
         }
     }
 
@@ -221,7 +232,7 @@ impl Found<'_> {
             return;
         };
         let seen = self.began.seen.iter().flat_map(|seen| seen.refs.values());
-        let mut known: Vec<&str> = seen.map(String::as_str).collect();
+        let mut known: Vec<&str> = seen.map(|id| &**id).collect();
         if let Base::Commit(id) = &self.began.base {
             known.push(id);
         }
@@ -232,11 +243,11 @@ impl Found<'_> {
             tips: &tips,
             without: &known,
         };
-        end.agent_commits = end.keep(self.attributed(&range));
+        end.agent_commits = keep(end, self.attributed(&range));
         end.other_refs_more = moved.len().saturating_sub(OTHER_REFS) as u64;
         moved.truncate(OTHER_REFS);
         let listed = moved.iter().map(|moved| self.other_ref(moved, &without));
-        end.other_refs = end.keep(listed.collect());
+        end.other_refs = keep(end, listed.collect());
     }
 
     /// The branches, tags and stashes that moved, other than `current`; `None` if
@@ -245,10 +256,12 @@ impl Found<'_> {
         let seen = self.began.seen.as_ref()?;
         let (now, complete) = self.refs.as_ref()?;
         let current = current.map(|name| format!("refs/heads/{name}"));
-        let added = now.keys().filter(|name| !seen.refs.contains_key(*name));
-        let all = seen.refs.keys().chain(added).map(|name| Moved {
+        let before = seen.refs.keys().map(|name| &**name);
+        let added = now.keys().map(String::as_str);
+        let added = added.filter(|name| !seen.refs.contains_key(*name));
+        let all = before.chain(added).map(|name| Moved {
             name,
-            from: seen.refs.get(name).map(String::as_str),
+            from: seen.refs.get(name).map(|id| &**id),
             to: now.get(name).map(String::as_str),
         });
         // The list of refs at the start was cut: a ref may only seem new or gone.
@@ -261,22 +274,26 @@ impl Found<'_> {
         Some(others.collect())
     }
 
-    fn other_ref(&self, moved: &Moved<'_>, without: &[&str]) -> Result<OtherRef, GitError> {
+    fn other_ref(
+        &self,
+        moved: &Moved<'_>,
+        without: &[&str],
+    ) -> Result<OtherRef<'static>, GitError> {
         let tips: Vec<&str> = moved.to.into_iter().collect();
         let tips = &tips;
         let (commits, commits_more) = Range { tips, without }.shown(&self.repo, OTHER_COMMITS)?;
         Ok(OtherRef {
-            r#ref: text::shown(moved.name.as_bytes()),
-            from: moved.from.map(text::short),
-            to: moved.to.map(text::short),
-            commits,
+            name: text::shown(moved.name.as_bytes()).into(),
+            from: moved.from.map(|id| text::short(id).into()),
+            to: moved.to.map(|id| text::short(id).into()),
+            commits: commits.into_iter().map(Into::into).collect(),
             commits_more,
         })
     }
 
     /// The commits of `range` that are the agent's: all of them, unless its
     /// commits are listed.
-    fn attributed(&self, range: &Range<'_>) -> Result<Vec<String>, GitError> {
+    fn attributed(&self, range: &Range<'_>) -> Result<Vec<Cow<'static, str>>, GitError> {
         let most = if self.agent_commits.is_some() {
             ATTRIBUTED
         } else {
@@ -285,14 +302,14 @@ impl Found<'_> {
         let made = range.commits(&self.repo, most)?;
         let ids = made.iter().map(|(id, _)| id);
         let own = ids.filter(|id| self.agent_commits.is_none_or(|known| known.has(id)));
-        Ok(own.take(COMMITS).map(|id| text::short(id)).collect())
+        Ok(own.take(COMMITS).map(|id| text::short(id).into()).collect())
     }
 
     /// Changed files, committed ones first, and files that were dirty before.
     fn files(&self, end: &mut End) {
         let mut files = self.committed(end);
-        let prints = self.began.seen.as_ref().map(Start::prints);
-        let now = end.keep(dirty::fingerprints(&self.repo, &self.status));
+        let prints = self.began.seen.as_ref().map(start_record::fingerprints);
+        let now = keep(end, dirty::fingerprints(&self.repo, &self.status));
         let entries = &self.status.entries;
         end.uncommitted_changes = Some(entries.len() as u64);
         let mut before = 0;
@@ -308,11 +325,13 @@ impl Found<'_> {
             } else if let Some(&i) = at.get(&entry.path) {
                 files[i].1.uncommitted = true;
             } else {
-                let file = File {
-                    name: Name::of(&entry.path),
-                    status: entry.letters.clone(),
+                let name = Name::of(&entry.path);
+                let file = ChangedFile {
+                    path: name.path.into(),
+                    path_b64: name.path_b64.map(Into::into),
+                    status: entry.letters.clone().into(),
                     uncommitted: true,
-                    ..File::default()
+                    ..ChangedFile::default()
                 };
                 files.push((entry.path.clone(), file));
             }
@@ -324,7 +343,7 @@ impl Found<'_> {
     }
 
     /// What differs between the commits, and in how many lines.
-    fn committed(&self, end: &mut End) -> Vec<(Vec<u8>, File)> {
+    fn committed(&self, end: &mut End) -> Vec<(Vec<u8>, ChangedFile<'static>)> {
         let empty = self.repo.empty_tree();
         let from = match &self.began.base {
             Base::Unknown => return Vec::new(),
@@ -332,7 +351,7 @@ impl Found<'_> {
             Base::Commit(id) => id,
         };
         let to = self.status.head.as_deref().unwrap_or(empty);
-        let difference = end.keep(Difference::between(&self.repo, from, to));
+        let difference = keep(end, Difference::between(&self.repo, from, to));
         let Some(difference) = difference else {
             return Vec::new();
         };

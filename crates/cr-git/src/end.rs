@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use cr_io::{Exit, Line, Lines, Out, read_failure};
+use cr_stream::Finder;
 
 use crate::agent_commits::AgentCommits;
 use crate::compare::{Comparison, RunStart, compare};
-use crate::ours::{Finds, Ours};
-use crate::record;
+use crate::own_lines::{self, Found};
+use crate::start_record;
 
 /// The options of `end`.
 #[derive(Debug)]
@@ -36,7 +37,7 @@ pub(crate) fn pass(
     let mut stream = Stream {
         lines: Lines::new(input),
         out: Out::new(out),
-        finds: Finds::new(),
+        finder: Finder::new(),
         run: Current::new(options, notes),
     };
     while stream.step()? {
@@ -51,7 +52,7 @@ pub(crate) fn pass(
 struct Stream<R, W, N> {
     lines: Lines<R>,
     out: Out<W>,
-    finds: Finds,
+    finder: Finder,
     run: Current<N>,
 }
 
@@ -62,7 +63,7 @@ impl<R: Read, W: Write, N: Write> Stream<R, W, N> {
         let (line, torn) = match next {
             Some(Line::Whole(line)) => (line, false),
             Some(Line::Torn(line)) => (line, true),
-            Some(Line::Long(head)) if !Finds::may_be(head) => return self.long(),
+            Some(Line::Long(head)) if !Finder::may_be_own(head) => return self.long(),
             Some(Line::Long(_)) => match self.lines.whole().map_err(read_failure)? {
                 Some(Line::Whole(line)) => (line, false),
                 Some(Line::Torn(line) | Line::Long(line)) => (line, true),
@@ -76,8 +77,8 @@ impl<R: Read, W: Write, N: Write> Stream<R, W, N> {
         if let Some(commits) = &mut self.run.options.agent_commits {
             commits.read_line(line);
         }
-        let ours = self.finds.read(line);
-        self.run.sees(ours, &mut self.out)?;
+        let found = own_lines::read(&self.finder, line);
+        self.run.sees(found, &mut self.out)?;
         if torn {
             // A torn line must stay the last line of the stream.
             self.run.finish(&mut self.out)?;
@@ -133,18 +134,18 @@ impl<N: Write> Current<N> {
     }
 
     /// Records one of our own lines before it is passed on.
-    fn sees(&mut self, ours: Option<Ours>, out: &mut Out<impl Write>) -> anyhow::Result<()> {
-        match ours {
+    fn sees(&mut self, found: Option<Found>, out: &mut Out<impl Write>) -> anyhow::Result<()> {
+        match found {
             // The first run, or a further one in the same stream. A second start
             // line in the middle of a run is ignored.
-            Some(Ours::Start(start, run_id)) if self.began.is_none() || !self.open => {
+            Some(Found::GitStart(start, run_id)) if self.began.is_none() || !self.open => {
                 self.began = Some(RunStart::seen(*start));
                 self.run_id = run_id;
                 self.open = true;
             }
             // The supervisor owns the run's directory, so its id is the run's id.
-            Some(Ours::Run(Some(run_id))) => self.run_id = Some(run_id),
-            Some(Ours::Exit) => self.finish(out)?,
+            Some(Found::RunStart(Some(run_id))) => self.run_id = Some(run_id),
+            Some(Found::Exit) => self.finish(out)?,
             _ => {}
         }
         Ok(())
@@ -160,7 +161,7 @@ impl<N: Write> Current<N> {
         out.flush()?;
         let began = self.began.as_ref().unwrap_or(&self.options.began);
         let cwd = match &began.seen {
-            Some(start) => start.cwd(),
+            Some(start) => start_record::directory(start),
             None => self.options.cwd.clone(),
         };
         if let Some(commits) = &mut self.options.agent_commits {
@@ -173,7 +174,7 @@ impl<N: Write> Current<N> {
             limit: self.options.limit,
         });
         let run_id = self.run_id.as_deref().or(self.options.run_id.as_deref());
-        let line = record::line("end", run_id, &end);
+        let line = cr_stream::compose(run_id, &end);
         out.line(&line)?;
         if let Some(dir) = &self.options.run_dir {
             crate::write_to_run_dir(dir, cr_rundir::file::GIT, &line, &mut self.notes);

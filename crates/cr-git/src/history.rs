@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use cr_stream::ChangedFile;
+
 use crate::git::GitError;
-use crate::record::File;
 use crate::repo::Repo;
 use crate::status::{Status, Untracked};
 use crate::text::{self, Name};
@@ -123,7 +124,7 @@ impl Range<'_> {
 pub(crate) struct Difference {
     pub(crate) insertions: u64,
     pub(crate) deletions: u64,
-    pub(crate) files: Vec<(Vec<u8>, File)>,
+    pub(crate) files: Vec<(Vec<u8>, ChangedFile<'static>)>,
 }
 
 impl Difference {
@@ -167,13 +168,16 @@ impl Difference {
                     path = records.next().unwrap_or_default();
                 }
                 let (from, from_b64) = from.map_or((None, None), |n| (Some(n.path), n.path_b64));
-                let file = File {
-                    name: Name::of(path),
-                    status: String::from_utf8_lossy(&status[..status.len().min(1)]).into_owned(),
-                    from,
-                    from_b64,
+                let name = Name::of(path);
+                let letter = String::from_utf8_lossy(&status[..status.len().min(1)]);
+                let file = ChangedFile {
+                    path: name.path.into(),
+                    path_b64: name.path_b64.map(Into::into),
+                    status: letter.into_owned().into(),
+                    from: from.map(Into::into),
+                    from_b64: from_b64.map(Into::into),
                     committed: true,
-                    ..File::default()
+                    ..ChangedFile::default()
                 };
                 difference.files.push((path.to_vec(), file));
             } else if let Some((inserted, deleted, path)) = numbers(record) {
@@ -226,7 +230,7 @@ mod tests {
         let found: Vec<_> = difference
             .files
             .iter()
-            .map(|(_, f)| (&*f.name.path, &*f.status, f.insertions, f.deletions))
+            .map(|(_, f)| (&*f.path, &*f.status, f.insertions, f.deletions))
             .collect();
         let expected = [
             ("new", "R", Some(0), Some(0)),

@@ -13,12 +13,12 @@ mod git;
 mod glob;
 mod history;
 mod lock;
-mod ours;
-mod record;
+mod own_lines;
 mod repo;
 mod scope;
 mod stale;
 mod start;
+mod start_record;
 mod status;
 mod text;
 
@@ -55,7 +55,7 @@ fn start(args: &StartArgs, out: impl Write, mut notes: impl Write) -> anyhow::Re
         &directory(args.location.cwd.as_deref()),
         args.location.limit(),
     );
-    let line = record::line("start", Some(&run_id.to_string()), &start);
+    let line = cr_stream::compose(Some(&run_id.to_string()), &start);
     let mut out = Out::new(out);
     out.line(&line)?;
     out.flush()?;
@@ -116,7 +116,7 @@ fn scope(args: &ScopeArgs, out: impl Write) -> anyhow::Result<Exit> {
         RunStart::seen(start.context(Exit::Data)?)
     };
     if let (Some(seen), None) = (&began.seen, &args.cwd) {
-        cwd = seen.cwd();
+        cwd = start_record::directory(seen);
     }
     if began.base == Base::Unknown {
         let text = "the start line names no commit: no repository, or git failed";

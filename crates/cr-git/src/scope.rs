@@ -8,15 +8,16 @@ use std::time::Duration;
 
 use anyhow::Context;
 use cr_io::{Exit, Input, Line, Lines, Out, sanitize};
+use cr_stream::Finder;
 
 use crate::compare::{Base, RunStart};
 use crate::dirty;
 use crate::git::GitError;
 use crate::glob::Glob;
 use crate::history;
-use crate::ours::{Finds, Ours};
-use crate::record::Start;
+use crate::own_lines::{self, Found};
 use crate::repo::Repo;
+use crate::start_record::{self, Start};
 use crate::status::{Status, Untracked};
 
 /// The code of a run that went outside its scope.
@@ -45,15 +46,15 @@ pub(crate) fn check(
 /// The start of the run that `input` is of.
 pub(crate) fn read_start(input: &Input) -> anyhow::Result<Option<Start>> {
     let mut lines = Lines::new(input.open()?);
-    let finds = Finds::new();
+    let finder = Finder::new();
     loop {
         let next = lines.next().context("read the stream")?;
         let found = match next {
             None => return Ok(None),
-            Some(Line::Whole(line) | Line::Torn(line)) => finds.read(line),
-            Some(Line::Long(head)) if Finds::may_be(head) => {
+            Some(Line::Whole(line) | Line::Torn(line)) => own_lines::read(&finder, line),
+            Some(Line::Long(head)) if Finder::may_be_own(head) => {
                 match lines.whole().context("read the stream")? {
-                    Some(Line::Whole(line) | Line::Torn(line)) => finds.read(line),
+                    Some(Line::Whole(line) | Line::Torn(line)) => own_lines::read(&finder, line),
                     _ => None,
                 }
             }
@@ -62,7 +63,7 @@ pub(crate) fn read_start(input: &Input) -> anyhow::Result<Option<Start>> {
                 None
             }
         };
-        if let Some(Ours::Start(start, _)) = found {
+        if let Some(Found::GitStart(start, _)) = found {
             return Ok(Some(*start));
         }
     }
@@ -81,7 +82,11 @@ fn touched(repo: &Repo, began: &RunStart) -> Result<BTreeSet<Vec<u8>>, GitError>
     began.is_of(repo)?;
     let mut paths = BTreeSet::new();
     let status = Status::read(repo, Untracked::Files)?;
-    let prints = began.seen.as_ref().map(Start::prints).unwrap_or_default();
+    let prints = began
+        .seen
+        .as_ref()
+        .map(start_record::fingerprints)
+        .unwrap_or_default();
     let now = dirty::fingerprints(repo, &status)?;
     for (entry, print) in status.entries.iter().zip(now.entries) {
         if prints.get(&dirty::id(&entry.path)) != Some(&print) {
@@ -157,9 +162,9 @@ fn new_commits(repo: &Repo, began: &RunStart, head: Option<&str>) -> Result<Stri
     if let Some(seen) = &began.seen {
         let (refs, complete) = history::refs(repo)?;
         for (name, id) in &refs {
-            let before = seen.refs.get(name);
+            let before = seen.refs.get(name.as_str());
             let sure = before.is_some() || (complete && seen.refs_complete);
-            if sure && before != Some(id) && name.starts_with("refs/heads/") {
+            if sure && before.is_none_or(|before| before != id) && name.starts_with("refs/heads/") {
                 let _ = writeln!(range, "{id}");
             }
         }

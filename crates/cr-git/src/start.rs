@@ -6,9 +6,9 @@ use std::time::Duration;
 use crate::dirty;
 use crate::git::GitError;
 use crate::history;
-use crate::record::{Dirty, Start};
 use crate::repo::Repo;
 use crate::stale;
+use crate::start_record::{self, Start};
 use crate::status::Status;
 use crate::text;
 
@@ -18,10 +18,10 @@ const NAMED: usize = 1000;
 /// The state of the repository at `cwd`. Never fails: a missing repository is a
 /// valid answer, and any other problem is in `error`.
 pub(crate) fn observe(cwd: &Path, limit: Duration) -> Start {
-    let mut start = Start::at(cwd);
+    let mut start = start_record::start_at(cwd);
     match fill(&mut start, cwd, limit) {
         Ok(()) | Err(GitError::NoRepository) => {}
-        Err(error) => start.error = Some(text::shown(error.to_string().as_bytes())),
+        Err(error) => start.error = Some(text::shown(error.to_string().as_bytes()).into()),
     }
     start
 }
@@ -29,23 +29,27 @@ pub(crate) fn observe(cwd: &Path, limit: Duration) -> Start {
 fn fill(start: &mut Start, cwd: &Path, limit: Duration) -> Result<(), GitError> {
     let repo = Repo::open(cwd, limit)?;
     start.repository = true;
-    start.toplevel = Some(repo.top.to_string_lossy().into_owned());
-    start.common_dir = Some(repo.shared.to_string_lossy().into_owned());
-    start.object_format = Some(repo.format.clone());
+    start.toplevel = Some(repo.top.to_string_lossy().into_owned().into());
+    start.common_dir = Some(repo.shared.to_string_lossy().into_owned().into());
+    start.object_format = Some(repo.format.clone().into());
     start.shallow = repo.shallow;
     start.linked_worktree = repo.is_linked();
-    start.in_progress = repo.operation_in_progress().map(str::to_owned);
+    start.in_progress = repo.operation_in_progress().map(Into::into);
     start.index_lock = stale::index_lock(&repo);
     let (status, refs) = history::state(&repo);
     let status = status?;
-    start.start_sha = status.head.as_deref().map(text::short);
-    start.branch = status.branch.as_deref().map(text::shown);
+    start.start_sha = status.head.as_deref().map(|id| text::short(id).into());
+    start.branch = status
+        .branch
+        .as_deref()
+        .map(|name| text::shown(name).into());
     let (refs, complete) = refs?;
-    start.refs = refs;
+    let refs = refs.into_iter();
+    start.refs = refs.map(|(name, id)| (name.into(), id.into())).collect();
     start.refs_complete = complete;
     unclean(start, &repo, &status)?;
     // Set last: after an error, a missing value must not look like an unborn HEAD.
-    start.start_sha_full = status.head;
+    start.start_sha_full = status.head.map(Into::into);
     Ok(())
 }
 
@@ -57,13 +61,13 @@ fn unclean(start: &mut Start, repo: &Repo, status: &Status) -> Result<(), GitErr
     for (entry, print) in entries {
         let pair = (dirty::id(&entry.path), print);
         if named.len() < NAMED {
-            named.push(Dirty::new(&entry.path, &entry.letters, pair));
+            named.push(start_record::dirty_file(&entry.path, &entry.letters, pair));
         } else {
             rest.push(pair);
         }
     }
     start.dirty_total = status.entries.len() as u64;
     start.dirty = named;
-    start.dirty_rest = Start::pack(&rest);
+    start.dirty_rest = start_record::encode(&rest);
     Ok(())
 }

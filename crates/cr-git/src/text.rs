@@ -6,7 +6,6 @@
 use std::sync::LazyLock;
 
 use cr_io::{Redactor, first_chars};
-use serde::{Deserialize, Serialize};
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -14,11 +13,9 @@ const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const SUBJECT: usize = 200;
 
 /// A path as text, and its bytes where text does not do.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Name {
     pub(crate) path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) path_b64: Option<String>,
 }
 

@@ -10,31 +10,49 @@ use serde_json::value::RawValue;
 
 /// A value that can be read from a line. `None`: it has another type.
 pub(crate) trait Field<'a>: Default {
+    /// The same without the line.
+    type Owned: 'static;
+
     fn read(value: Raw<'a>) -> Option<Self>;
+
+    fn into_owned(self) -> Self::Owned;
 }
 
-/// Declares objects. A field is written and read under its own name, or under
+/// Declares an object. A field is written and read under its own name, or under
 /// the one that follows it as in `name = "ref": …`.
 macro_rules! object {
-    (
-        $(#[$meta:meta])*
-        pub struct $name:ident $(<$life:lifetime>)? {
-            $( $(#[$field_meta:meta])* $field:ident $(= $key:literal)? : $type:ty, )*
-        }
-    ) => {
-        $(#[$meta])*
+    ($(#[$meta:meta])* pub struct $name:ident<$life:lifetime> $fields:tt) => {
+        $crate::field::object!(@ [$(#[$meta])*] $name [<$life>] [<'static>] $fields);
+    };
+    ($(#[$meta:meta])* pub struct $name:ident $fields:tt) => {
+        $crate::field::object!(@ [$(#[$meta])*] $name [] [] $fields);
+    };
+    (@ [$($meta:tt)*] $name:ident [$($life:tt)*] [$($static:tt)*] {
+        $( $(#[$field_meta:meta])* $field:ident $(= $key:literal)? : $type:ty, )*
+    }) => {
+        $($meta)*
         #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
-        pub struct $name $(<$life>)? {
+        pub struct $name $($life)* {
             $( $(#[$field_meta])* $(#[serde(rename = $key)])? pub $field: $type, )*
         }
 
-        impl $(<$life>)? $name $(<$life>)? {
+        impl $($life)* $name $($life)* {
             /// The names of its fields.
             pub const FIELDS: &'static [&'static str] =
                 &[$( $crate::field::key!($field $($key)?) ),*];
+
+            /// The same without the line that it was read from.
+            #[must_use]
+            pub fn into_owned(self) -> $name $($static)* {
+                $name {
+                    $( $field: $crate::field::Field::into_owned(self.$field), )*
+                }
+            }
         }
 
-        impl<'a> $crate::field::Field<'a> for $name $(<$life>)? {
+        impl<'a> $crate::field::Field<'a> for $name $($life)* {
+            type Owned = $name $($static)*;
+
             fn read(value: cr_event::Raw<'a>) -> Option<Self> {
                 $( let mut $field = None; )*
                 let is_object = cr_event::Cursor::new(value.bytes()).object(|cursor, key| {
@@ -50,6 +68,10 @@ macro_rules! object {
                 Some(Self {
                     $( $field: $field.and_then($crate::field::Field::read).unwrap_or_default(), )*
                 })
+            }
+
+            fn into_owned(self) -> Self::Owned {
+                self.into_owned()
             }
         }
     };
@@ -67,58 +89,65 @@ macro_rules! key {
 
 pub(crate) use {key, object};
 
-impl Field<'_> for bool {
-    fn read(value: Raw<'_>) -> Option<Self> {
-        value.bool()
-    }
-}
+macro_rules! scalars {
+    ($($scalar:ty: $read:expr;)*) => {$(
+        impl Field<'_> for $scalar {
+            type Owned = Self;
 
-impl Field<'_> for u64 {
-    fn read(value: Raw<'_>) -> Option<Self> {
-        value.u64()
-    }
-}
-
-impl Field<'_> for f64 {
-    fn read(value: Raw<'_>) -> Option<Self> {
-        value.f64()
-    }
-}
-
-impl Field<'_> for i32 {
-    fn read(value: Raw<'_>) -> Option<Self> {
-        std::str::from_utf8(value.bytes()).ok()?.parse().ok()
-    }
-}
-
-macro_rules! small_numbers {
-    ($($number:ty),*) => {$(
-        impl Field<'_> for $number {
             fn read(value: Raw<'_>) -> Option<Self> {
-                Self::try_from(value.u64()?).ok()
+                ($read)(value)
+            }
+
+            fn into_owned(self) -> Self {
+                self
             }
         }
     )*};
 }
 
-small_numbers!(u8, u32);
+scalars! {
+    bool: Raw::bool;
+    u64: Raw::u64;
+    f64: Raw::f64;
+    u32: |value: Raw<'_>| Self::try_from(value.u64()?).ok();
+    u8: |value: Raw<'_>| Self::try_from(value.u64()?).ok();
+    i32: |value: Raw<'_>| std::str::from_utf8(value.bytes()).ok()?.parse().ok();
+}
 
 impl<'a> Field<'a> for Cow<'a, str> {
+    type Owned = Cow<'static, str>;
+
     fn read(value: Raw<'a>) -> Option<Self> {
         value.text().map(Text::decode)
+    }
+
+    fn into_owned(self) -> Cow<'static, str> {
+        Cow::Owned(self.into_owned())
     }
 }
 
 impl<'a, T: Field<'a>> Field<'a> for Option<T> {
+    type Owned = Option<T::Owned>;
+
     fn read(value: Raw<'a>) -> Option<Self> {
         Some(T::read(value))
+    }
+
+    fn into_owned(self) -> Self::Owned {
+        self.map(T::into_owned)
     }
 }
 
 /// Items of another type are left out.
 impl<'a, T: Field<'a>> Field<'a> for Vec<T> {
+    type Owned = Vec<T::Owned>;
+
     fn read(value: Raw<'a>) -> Option<Self> {
         is_array(value).then(|| value.items().into_iter().filter_map(T::read).collect())
+    }
+
+    fn into_owned(self) -> Self::Owned {
+        self.into_iter().map(T::into_owned).collect()
     }
 }
 
@@ -127,11 +156,18 @@ fn is_array(value: Raw<'_>) -> bool {
 }
 
 impl<'a, T: Field<'a>> Field<'a> for BTreeMap<Cow<'a, str>, T> {
+    type Owned = BTreeMap<Cow<'static, str>, T::Owned>;
+
     fn read(value: Raw<'a>) -> Option<Self> {
         let fields = value.fields().into_iter().rev();
         let read = |(key, value): (Text<'a>, _)| Some((key.decode(), T::read(value)?));
         // In reverse: the first of two fields with one name counts.
         Some(fields.filter_map(read).collect())
+    }
+
+    fn into_owned(self) -> Self::Owned {
+        let owned = |(key, value): (Cow<'a, str>, T)| (Field::into_owned(key), value.into_owned());
+        self.into_iter().map(owned).collect()
     }
 }
 
@@ -165,6 +201,12 @@ impl Serialize for Json<'_> {
 }
 
 impl<'a> Field<'a> for Json<'a> {
+    type Owned = Json<'static>;
+
+    fn into_owned(self) -> Self::Owned {
+        Json(Field::into_owned(self.0))
+    }
+
     fn read(value: Raw<'a>) -> Option<Self> {
         let text = std::str::from_utf8(value.bytes()).ok()?;
         // What only looks like a value could not be written again.
@@ -222,7 +264,9 @@ mod tests {
         let line = serde_json::to_string(&sample).expect("JSON");
         let expected = r#"{"text":"a \"b\"","number":3,"list":[-1,2],"ref":true,"any":[1,2]}"#;
         assert_eq!(line, expected);
-        assert_eq!(read(&line), Some(sample));
+        let read = read(&line).expect("an object");
+        assert_eq!(read.clone().into_owned(), sample);
+        assert_eq!(read, sample);
         assert_eq!(Sample::FIELDS, ["text", "number", "list", "ref", "any"]);
     }
 

@@ -103,6 +103,15 @@ impl<T: Named> Serialize for OpenEnum<'_, T> {
 }
 
 impl<'a, T: Named> Field<'a> for OpenEnum<'a, T> {
+    type Owned = OpenEnum<'static, T>;
+
+    fn into_owned(self) -> Self::Owned {
+        match self {
+            Self::Known(value) => OpenEnum::Known(value),
+            Self::Other(name) => OpenEnum::Other(Field::into_owned(name)),
+        }
+    }
+
     fn read(value: Raw<'a>) -> Option<Self> {
         let name = value.text().map(Text::decode)?;
         Some(T::from_name(&name).map_or(Self::Other(name), Self::Known))

@@ -96,6 +96,11 @@ pub enum OwnLine<'a> {
 }
 
 impl<'a> OwnLine<'a> {
+    /// Reads `line`; `None` if it is not a line of our own.
+    pub fn parse(line: &'a [u8]) -> Option<Self> {
+        Self::read(&Event::parse(line).ok()?)
+    }
+
     /// Reads `event`; `None` if it is not a line of our own.
     pub fn read(event: &Event<'a>) -> Option<Self> {
         if event.kind != Kind::Cr {
