@@ -10,13 +10,13 @@ use cr_progress::TimeSource;
 /// Show a run of an agent as one line of progress an event
 ///
 /// Reads the stream of `claude -p --output-format stream-json --verbose`, or
-/// the session logs below ~/.claude/projects, and writes what happened, live:
-/// files read and written, commands, commits, the agent's words, retries,
-/// limits, denials, the end with its cost. Lines it has nothing to say of are
-/// dropped; with --tee the stream itself goes on to standard output.
+/// the session logs below ~/.claude/projects, and writes the progress, live:
+/// files read and written, commands, commits, the agent's text, retries, limits,
+/// denials, the end with its cost. Other lines are dropped; with --tee the stream
+/// itself goes on to standard output.
 ///
-/// Whatever the agent wrote is shown on one line with its control characters
-/// escaped, and with what looks like a key masked.
+/// Text of the agent is shown on one line, with control characters escaped and
+/// keys masked.
 #[derive(Clone, Debug, Default, clap::Parser)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[command(name = "cr-filter", version, after_help = EXIT_STATUS, after_long_help = LONG)]
@@ -30,16 +30,16 @@ pub struct Args {
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     pub tee: Option<PathBuf>,
 
-    /// Which time a line shows, in the local zone
+    /// The time that a line shows, in the local zone
     #[arg(long, value_enum, default_value_t)]
     pub time: Time,
 
-    /// What to write: text for people, github for a workflow's log, json for
-    /// one flat row an event
+    /// Output format: text for people, github for a workflow's log, json for one
+    /// flat row an event
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 
-    /// Show more: short words, thinking, failed tools, prompts, every turn
+    /// Show more: short texts, thinking, failed tools, prompts, every turn
     #[arg(short, long)]
     pub verbose: bool,
 
@@ -64,13 +64,13 @@ pub struct Args {
     #[arg(long, requires = "tee")]
     pub redact_stream: bool,
 
-    /// At the end say on standard error what became of every line
+    /// At the end write to standard error how many lines were shown or dropped
     #[arg(long)]
     pub stats: bool,
 }
 
 impl Args {
-    /// Refuses what would be without effect.
+    /// Refuses flags that would have no effect.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let text_only = [
             ("--verbose", self.verbose),
@@ -110,7 +110,7 @@ impl Time {
     }
 }
 
-/// What is written.
+/// The output format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// `[HH:MM:SS] Kind: text`

@@ -1,13 +1,14 @@
-//! The loop: lines in, text out, and the stream itself with `--tee`.
+//! The main loop: reads lines, writes text, and passes the stream on with
+//! `--tee`.
 
-mod say;
+mod show;
 
 use std::io::{self, IsTerminal, Read, Write};
 
 use anyhow::Context;
 use cr_event::{Documents, Event, Kind, strip};
 use cr_io::{Exit, Line, Lines, MAX_LINE, Out, Redactor, inputs, read_failure};
-use cr_progress::{Clock, Narrator, Printer, Rows, grace, wants_colour};
+use cr_progress::{Clock, LineFormatter, ProgressTracker, RowBuilder, grace, wants_colour};
 
 use crate::args::{Args, Format};
 use crate::github::Step;
@@ -25,7 +26,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let mut ended = Exit::Ok;
     for (i, input) in inputs.iter().enumerate() {
         let stream = match input.open() {
-            // One file of a thousand is no reason to leave the others.
+            // The other files are read all the same.
             Err(err) if many => {
                 cr_io::note("cr-filter", io::stderr(), &err);
                 ended = Exit::NoInput;
@@ -33,15 +34,14 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             }
             stream => stream?,
         };
-        let source = Source {
+        let options = InputOptions {
             name: many.then(|| input.label()),
             live: stream.is_live(),
-            waits: stream.is_live(),
             follows: i > 0,
         };
         let exit = run_on(
             args,
-            &source,
+            &options,
             stream,
             io::stdout().lock(),
             &mut io::stderr(),
@@ -53,38 +53,37 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(ended)
 }
 
-/// What is known of an input beside its bytes.
+/// What is known of an input apart from its bytes.
 #[derive(Clone, Debug, Default)]
-pub struct Source {
+pub struct InputOptions {
     /// Its name, where there are several.
     pub name: Option<String>,
-    /// Whether lines arrive as they happen.
+    /// Whether lines arrive as they happen; then nothing is held back while
+    /// the input is empty.
     pub live: bool,
-    /// Whether reading on may take a while, so that nothing is held back then.
-    pub waits: bool,
-    /// Whether it comes after another one, whose text it must not replace.
+    /// Whether another input came before; its text in a file is kept.
     pub follows: bool,
 }
 
-/// Filters one stream; text that goes beside it is written to `notes`.
+/// Filters one stream; with `--tee` the text is written to `notes`.
 pub fn run_on(
     args: &Args,
-    source: &Source,
+    options: &InputOptions,
     input: impl Read,
     out: impl Write,
     notes: &mut dyn Write,
 ) -> anyhow::Result<Exit> {
-    let mut filter = Filter::new(args, source, Out::new(out), notes)?;
+    let mut filter = Filter::new(args, options, Out::new(out), notes)?;
     filter.header()?;
     let mut lines = Lines::new(input);
-    // Whether a dropped line was a whole one shows in the statistics only.
+    // Only the statistics need to know whether a dropped line was whole.
     if args.stats {
         lines = lines.judged();
     }
     let read = filter.all(&mut lines);
     let ended = filter.end();
     if args.stats {
-        let name = source.name.as_deref().map(cr_io::sanitized);
+        let name = options.name.as_deref().map(cr_io::sanitized);
         let place = name.map_or_else(String::new, |name| format!("{name}: "));
         let line = format!("cr-filter: {place}{}\n", filter.stats);
         let _ = filter.notes.write_all(line.as_bytes());
@@ -95,21 +94,21 @@ pub fn run_on(
 
 struct Filter<'a, W> {
     args: &'a Args,
-    source: &'a Source,
+    options: &'a InputOptions,
     out: Out<W>,
     sink: Sink,
-    /// Masks the stream that is passed on, where that is asked for.
+    /// Masks the stream that is passed on, with `--redact-stream`.
     mask: Option<Redactor>,
     notes: &'a mut dyn Write,
-    printer: Printer,
+    formatter: LineFormatter,
     documents: Documents,
-    narrator: Narrator,
-    rows: Rows,
+    tracker: ProgressTracker,
+    rows: RowBuilder,
     stats: Stats,
     step: Step,
     /// Bytes of text written so far.
     written: u64,
-    /// Whether the line that says so was written.
+    /// Whether `--limit` is reached.
     limited: bool,
     /// Whether a group is open in a workflow's log.
     grouped: bool,
@@ -118,11 +117,11 @@ struct Filter<'a, W> {
 impl<'a, W: Write> Filter<'a, W> {
     fn new(
         args: &'a Args,
-        source: &'a Source,
+        options: &'a InputOptions,
         out: Out<W>,
         notes: &'a mut dyn Write,
     ) -> anyhow::Result<Self> {
-        let sink = Sink::new(args.tee.as_deref(), source.follows)?;
+        let sink = Sink::new(args.tee.as_deref(), options.follows)?;
         let redactor = if args.no_redact {
             Redactor::none()
         } else {
@@ -133,8 +132,8 @@ impl<'a, W: Write> Filter<'a, W> {
             Sink::Notes(..) => io::stderr().is_terminal(),
             Sink::File(_) => false,
         };
-        let printer = Printer {
-            clock: Clock::new(args.time.source(), source.live),
+        let formatter = LineFormatter {
+            clock: Clock::new(args.time.source(), options.live),
             redactor,
             width: args.width.unwrap_or(usize::MAX),
             colour: wants_colour(terminal),
@@ -142,15 +141,15 @@ impl<'a, W: Write> Filter<'a, W> {
         };
         Ok(Self {
             args,
-            source,
+            options,
             out,
             sink,
             mask: args.redact_stream.then(Redactor::from_env),
             notes,
-            printer,
+            formatter,
             documents: Documents::new(MAX_LINE),
-            narrator: Narrator::default(),
-            rows: Rows::default(),
+            tracker: ProgressTracker::default(),
+            rows: RowBuilder::default(),
             stats: Stats::default(),
             step: Step::default(),
             written: 0,
@@ -161,7 +160,7 @@ impl<'a, W: Write> Filter<'a, W> {
 
     /// Names the file, where there are several.
     fn header(&mut self) -> anyhow::Result<()> {
-        match (&self.source.name, self.args.format) {
+        match (&self.options.name, self.args.format) {
             (Some(name), Format::Text | Format::Github) => {
                 let line = format!("==> {} <==", cr_io::sanitized(name));
                 self.sink.line(&line, &mut self.out)
@@ -174,10 +173,9 @@ impl<'a, W: Write> Filter<'a, W> {
         loop {
             // By far the most lines of a stream with partial messages.
             if !self.sink.is_tee() && self.documents.is_lines() {
-                self.stats
-                    .pass_over(lines.skip(br#"{"type":"stream_event""#));
+                self.stats.skip(lines.skip(br#"{"type":"stream_event""#));
             }
-            if self.source.waits && lines.is_drained() {
+            if self.options.live && lines.is_drained() {
                 self.flush()?;
             }
             let number = lines.number() + 1;
@@ -261,8 +259,7 @@ impl<'a, W: Write> Filter<'a, W> {
         Ok(())
     }
 
-    /// Says what there is to say of a line. Of a dropped one it is not known
-    /// yet whether it is whole.
+    /// Shows a line. Whether a dropped line is whole is not known yet.
     fn read(&mut self, line: &[u8], number: u64) -> anyhow::Result<Fate> {
         if self.is_dropped(line) {
             return Ok(Fate::Dropped);
@@ -275,14 +272,14 @@ impl<'a, W: Write> Filter<'a, W> {
             return self.event(line, number);
         }
         match self.events(number, |documents, each| documents.line(line, each))? {
-            // An array of events is no object, and nothing is wrong with it.
+            // An array of events is no object, and is valid.
             Fate::Dropped if line.first() != Some(&b'{') => Ok(Fate::Part),
             fate => Ok(fate),
         }
     }
 
-    /// Says what there is to say of the events that `feed` finds in a document,
-    /// one at a time: a list of them may take many times the document.
+    /// Shows the events that `feed` finds in a document, one at a time: a list of
+    /// them may take many times the memory of the document.
     fn events(
         &mut self,
         number: u64,
@@ -306,22 +303,22 @@ impl<'a, W: Write> Filter<'a, W> {
             return Ok(Fate::BadJson);
         };
         if self.args.stats {
-            self.stats.meet(&event);
+            self.stats.count_unknown(&event);
         }
-        self.printer.clock.see(event.at);
+        self.formatter.clock.see(event.at);
         if let Some(grace) = grace(&event) {
             cr_io::expect_grace(grace);
         }
         match self.args.format {
             Format::Json => self.row(&event, number),
-            Format::Text | Format::Github => self.note(&event),
+            Format::Text | Format::Github => self.lines_of(&event),
         }
     }
 
-    /// Whether a line with this head, which may be all of it, has nothing for
-    /// us: then it is never parsed.
+    /// Whether a line with this head, which may be the whole line, is not shown:
+    /// then it is not parsed.
     fn is_dropped(&mut self, head: &[u8]) -> bool {
-        // In a document that is spread over lines it is a part of the whole.
+        // The line may be a part of a document over many lines.
         if !self.documents.is_lines() {
             return false;
         }
@@ -329,7 +326,7 @@ impl<'a, W: Write> Filter<'a, W> {
         match Kind::of_head(head) {
             Some(Kind::StreamEvent) => true,
             Some(Kind::Other) => !self.args.stats,
-            Some(Kind::User) if text && !self.args.verbose => self.narrator.is_idle_result(head),
+            Some(Kind::User) if text && !self.args.verbose => self.tracker.is_silent_result(head),
             _ => false,
         }
     }
@@ -338,7 +335,7 @@ impl<'a, W: Write> Filter<'a, W> {
     fn pass(&mut self, line: &[u8], newline: &[u8]) -> anyhow::Result<()> {
         self.sink.flush(self.notes)?;
         match &self.mask {
-            // What masks a key is plain ASCII and leaves JSON what it was.
+            // The mask is plain ASCII, so the line stays valid JSON.
             Some(mask) => self.out.part(&mask.redact_bytes(line))?,
             None => self.out.part(line)?,
         }
@@ -347,8 +344,8 @@ impl<'a, W: Write> Filter<'a, W> {
 
     fn end(&mut self) -> anyhow::Result<()> {
         self.events(0, Documents::finish)?;
-        if let Some(note) = self.narrator.last_words()
-            && self.show(&note)?
+        if let Some(line) = self.tracker.last_text()
+            && self.show(&line)?
         {
             self.stats.shown_late();
         }
@@ -361,7 +358,7 @@ impl<'a, W: Write> Filter<'a, W> {
         self.flush()?;
         if self.args.format == Format::Github {
             self.step
-                .write(&self.narrator.session)
+                .write(&self.tracker.session)
                 .context("write the step's summary")
                 .context(Exit::Io)?;
         }

@@ -1,16 +1,16 @@
-//! What a GitHub workflow gets beside its log: the step's summary and outputs.
+//! The summary and the outputs of a step of a GitHub workflow.
 
 use std::env;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 
-use cr_progress::{Note, Tone};
+use cr_progress::{ProgressLine, Tone};
 
-/// Collects what the step's summary says.
+/// Collects the content of the step's summary.
 #[derive(Debug, Default)]
 pub(crate) struct Step {
     commits: Vec<String>,
-    troubles: Vec<String>,
+    warnings: Vec<String>,
     ends: Vec<(String, bool)>,
 }
 
@@ -18,9 +18,9 @@ pub(crate) struct Step {
 const MOST: usize = 100;
 
 impl Step {
-    /// Takes note of what matters; `text` is safe to show.
-    pub(crate) fn see(&mut self, note: &Note, text: &str) {
-        let list = match (&*note.label, note.tone) {
+    /// Takes a line that belongs into the summary; `text` is safe to show.
+    pub(crate) fn take(&mut self, line: &ProgressLine, text: &str) {
+        let list = match (&*line.label, line.tone) {
             ("Commit", _) => &mut self.commits,
             ("Done" | "Failed", tone @ (Tone::Good | Tone::Error)) => {
                 // The last one counts, and is always kept.
@@ -30,7 +30,7 @@ impl Step {
                 self.ends.push((text.to_owned(), tone == Tone::Good));
                 return;
             }
-            (_, Tone::Error | Tone::Warning) => &mut self.troubles,
+            (_, Tone::Error | Tone::Warning) => &mut self.warnings,
             _ => return,
         };
         if list.len() < MOST {
@@ -50,14 +50,14 @@ impl Step {
     fn summary(&self) -> String {
         let mut page = String::from("### Agent run\n\n");
         for (end, _) in &self.ends {
-            page.push_str(&format!("- {}\n", inert(end)));
+            page.push_str(&format!("- {}\n", escaped(end)));
         }
-        for (title, list) in [("Commits", &self.commits), ("Look at", &self.troubles)] {
+        for (title, list) in [("Commits", &self.commits), ("Look at", &self.warnings)] {
             if !list.is_empty() {
                 page.push_str(&format!("\n**{title}**\n\n"));
             }
             for entry in list {
-                page.push_str(&format!("- {}\n", inert(entry)));
+                page.push_str(&format!("- {}\n", escaped(entry)));
             }
         }
         page
@@ -75,7 +75,7 @@ impl Step {
 }
 
 /// `text` with everything escaped that Markdown or HTML would act on.
-fn inert(text: &str) -> String {
+fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -113,7 +113,7 @@ mod tests {
             } else {
                 Tone::Error
             };
-            step.see(&Note::new("Done", "").key(tone), &i.to_string());
+            step.take(&ProgressLine::new("Done", "").key(tone), &i.to_string());
         }
         assert_eq!(step.ends.len(), MOST);
         assert!(step.outputs("s").starts_with("ok=true\n"));

@@ -1,4 +1,4 @@
-//! Where the text goes: standard output, or beside the stream.
+//! Where the text goes: to standard output, or beside the stream.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -7,20 +7,20 @@ use std::path::Path;
 use anyhow::Context;
 use cr_io::{Exit, Out};
 
-/// The way of the text.
+/// The destination of the text.
 #[derive(Debug)]
 pub(crate) enum Sink {
-    /// It is the output.
+    /// The text is the output.
     Main,
     /// The stream is the output; the text waits here for standard error.
     Notes(Vec<u8>),
-    /// The stream is the output, the text is wanted in a file.
+    /// The stream is the output; the text goes to a file.
     File(Out<File>),
 }
 
 impl Sink {
-    /// The sink that `--tee` asks for; what a file already holds of the input
-    /// before is kept where this one `follows`.
+    /// The sink that `--tee` asks for. A file is appended to if this input
+    /// `follows` another one.
     pub(crate) fn new(tee: Option<&Path>, follows: bool) -> anyhow::Result<Self> {
         match tee {
             None => Ok(Self::Main),
@@ -56,13 +56,13 @@ impl Sink {
         }
     }
 
-    /// Writes what is waiting beside the stream; the stream comes after it.
+    /// Writes the text that is waiting; the stream comes after it.
     pub(crate) fn flush(&mut self, notes: &mut dyn Write) -> anyhow::Result<()> {
         match self {
             Self::Main => Ok(()),
             Self::File(file) => file.flush(),
             Self::Notes(waiting) => {
-                // A note that nobody can read is no reason to stop the stream.
+                // A failure to write the text must not stop the stream.
                 if !waiting.is_empty() {
                     let _ = notes.write_all(waiting);
                 }

@@ -1,4 +1,4 @@
-//! What became of each line.
+//! The fate of each line.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,9 +9,9 @@ use cr_progress::KNOWN_SYSTEM_SUBTYPES;
 /// The fate of one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It gave a line of output.
+    /// It was shown.
     Shown,
-    /// Nothing to say of it.
+    /// It was not shown.
     Dropped,
     /// No object, not balanced, or broken where it was read.
     BadJson,
@@ -50,20 +50,20 @@ impl Stats {
         } += 1;
     }
 
-    /// Counts lines that were dropped without a look.
-    pub(crate) fn pass_over(&mut self, lines: u64) {
+    /// Counts lines that were dropped unseen.
+    pub(crate) fn skip(&mut self, lines: u64) {
         self.lines += lines;
         self.dropped += lines;
     }
 
-    /// A dropped line turned out to be worth a line after all.
+    /// A line that was counted as dropped is shown after all.
     pub(crate) fn shown_late(&mut self) {
         self.shown += 1;
         self.dropped = self.dropped.saturating_sub(1);
     }
 
-    /// Counts an event of a kind nobody taught us.
-    pub(crate) fn meet(&mut self, event: &Event<'_>) {
+    /// Counts an event of an unknown kind.
+    pub(crate) fn count_unknown(&mut self, event: &Event<'_>) {
         let name = event.name.decode();
         let subtype = event.subtype.map(Text::decode);
         let name = match (event.kind, subtype) {
@@ -79,7 +79,7 @@ impl Stats {
     }
 }
 
-/// Types that say nothing to a person, and are no news.
+/// Known types that are not shown.
 const KNOWN: [&str; 18] = [
     "agent-name",
     "ai-title",

@@ -26,8 +26,8 @@ pub struct Clock {
     /// Whether lines arrive as they happen.
     live: bool,
     last: Option<Timestamp>,
-    /// The text of a second: formatting it for each event would cost more than
-    /// reading the event.
+    /// The text of the last second: to format it for each event would take longer
+    /// than to read the event.
     shown: (i64, String),
 }
 
@@ -49,7 +49,7 @@ impl Clock {
         self.zone.get_or_init(local_zone).clone()
     }
 
-    /// Takes note of an event's own time.
+    /// Takes an event's own time.
     pub fn see(&mut self, at: Option<Text<'_>>) {
         if let Some(at) = at.and_then(|at| at.decode().parse().ok()) {
             self.last = Some(at);
@@ -61,7 +61,7 @@ impl Clock {
         self.last
     }
 
-    /// The time of the event last seen, whatever lines of text show.
+    /// The time of the event last seen, or of its arrival.
     pub fn event(&self) -> Option<Timestamp> {
         self.last.or_else(|| self.live.then(Timestamp::now))
     }
@@ -106,8 +106,8 @@ impl Clock {
     }
 }
 
-/// The zone of this machine. Where nothing names another it is read from its
-/// own file: to search the database for its name would cost more than a run.
+/// The zone of this machine. Without TZ it is read from its own file: a search of
+/// the database for its name would take longer than a run.
 fn local_zone() -> TimeZone {
     if std::env::var_os("TZ").is_some() {
         return TimeZone::system();

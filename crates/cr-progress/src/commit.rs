@@ -1,7 +1,7 @@
 //! Commits, found where git reports them: in the result of a command.
 //!
-//! What was typed proves nothing; a commit can fail, be echoed, or be made by a
-//! script that names none. git prints `[branch sha] subject`, and newer releases
+//! A command line proves nothing: a commit can fail, be echoed, or be made by a
+//! script. git prints `[branch sha] subject`, and newer releases
 //! of the agent add a `gitOperation` of their own.
 
 use cr_event::{Cursor, Event, Raw, Text, ToolResult};

@@ -3,10 +3,10 @@
 use cr_event::{Event, Kind, Raw, Text};
 use jiff::Timestamp;
 
-use crate::note::{Note, Tone, duration};
+use crate::line::{ProgressLine, Tone, duration};
 
-/// The note of a `cr` line, if it deserves one.
-pub(crate) fn note(event: &Event<'_>) -> Option<Note> {
+/// The progress line of a `cr` line, if it has one.
+pub(crate) fn line(event: &Event<'_>) -> Option<ProgressLine> {
     let line = event.line;
     let subtype = event.subtype?.decode();
     Some(match &*subtype {
@@ -18,7 +18,7 @@ pub(crate) fn note(event: &Event<'_>) -> Option<Note> {
         "forged" => said(line, "Forged", "line").key(Tone::Error),
         "oversize" => {
             let bytes = line.get("bytes").and_then(Raw::u64).unwrap_or(0);
-            Note::new("Oversize", format!("a line of {bytes} bytes was set aside"))
+            ProgressLine::new("Oversize", format!("a line of {bytes} bytes was set aside"))
                 .tone(Tone::Warning)
         }
         "git" => return git(line),
@@ -42,7 +42,7 @@ pub fn grace(event: &Event<'_>) -> Option<u64> {
     grace?.u64()
 }
 
-fn start(line: Raw<'_>) -> Note {
+fn start(line: Raw<'_>) -> ProgressLine {
     let mut parts = Vec::new();
     let text = |key: &str| line.string(key).unwrap_or_default();
     parts.push(format!(
@@ -80,10 +80,10 @@ fn start(line: Raw<'_>) -> Note {
     for (name, key) in [("cwd", "cwd"), ("run", "run_dir")] {
         parts.extend(line.string(key).map(|value| format!("{name}: {value}")));
     }
-    Note::new("Session started", parts.join(" | ")).most(600)
+    ProgressLine::new("Session started", parts.join(" | ")).most(600)
 }
 
-fn limit(line: Raw<'_>) -> Note {
+fn limit(line: Raw<'_>) -> ProgressLine {
     let number = |key| {
         line.get(key)
             .and_then(Raw::u64)
@@ -104,10 +104,10 @@ fn limit(line: Raw<'_>) -> Note {
         (None, None) => {}
     }
     words.extend(line.string("action").map(|action| format!(" ({action})")));
-    Note::new("Limit", words).key(Tone::Error)
+    ProgressLine::new("Limit", words).key(Tone::Error)
 }
 
-fn exit(line: Raw<'_>) -> Note {
+fn exit(line: Raw<'_>) -> ProgressLine {
     let reason = line.string("reason").unwrap_or_default();
     let number = |key| line.get(key).and_then(Raw::u64);
     let mut words = reason.clone().into_owned();
@@ -124,20 +124,20 @@ fn exit(line: Raw<'_>) -> Note {
         words.push_str(&format!(", left behind and ended: {leaked}"));
     }
     let fine = reason == "exit" && number("exit_code") == Some(0);
-    Note::new("Exit", words).key(if fine { Tone::Plain } else { Tone::Error })
+    ProgressLine::new("Exit", words).key(if fine { Tone::Plain } else { Tone::Error })
 }
 
-fn said(line: Raw<'_>, label: &'static str, key: &str) -> Note {
+fn said(line: Raw<'_>, label: &'static str, key: &str) -> ProgressLine {
     let words = line
         .get(key)
         .and_then(Raw::text)
         .map(Text::decode)
         .unwrap_or_default();
-    Note::new(label, words.trim_end())
+    ProgressLine::new(label, words.trim_end())
 }
 
 /// A change of a task: of one attempt at it.
-fn task(line: Raw<'_>) -> Note {
+fn task(line: Raw<'_>) -> ProgressLine {
     let text = |key: &str| line.string(key).unwrap_or_default();
     let attempt = line.get("attempt").and_then(Raw::u64).unwrap_or(0);
     let mut words = format!("{}: attempt {attempt}: {}", text("id"), text("state"));
@@ -147,19 +147,19 @@ fn task(line: Raw<'_>) -> Note {
     }
     words.push_str(&format!(": {}", text("reason")));
     let is_bad = !matches!(&*outcome, "" | "success");
-    Note::new("Task", words).key(if is_bad { Tone::Warning } else { Tone::Plain })
+    ProgressLine::new("Task", words).key(if is_bad { Tone::Warning } else { Tone::Plain })
 }
 
 /// A change of a run of tasks, unless it only says that it has begun.
-fn run(line: Raw<'_>) -> Option<Note> {
+fn run(line: Raw<'_>) -> Option<ProgressLine> {
     let next = line.string("next")?;
     let text = |key: &str| line.string(key).unwrap_or_default();
     let words = format!("{}: {}; to go on: {next}", text("state"), text("reason"));
-    Some(Note::new("Run", words).key(Tone::Warning))
+    Some(ProgressLine::new("Run", words).key(Tone::Warning))
 }
 
 /// What the run did to the repository, when it is over.
-fn git(line: Raw<'_>) -> Option<Note> {
+fn git(line: Raw<'_>) -> Option<ProgressLine> {
     if line.string("phase")? != "end" {
         return None;
     }
@@ -179,5 +179,5 @@ fn git(line: Raw<'_>) -> Option<Note> {
         number("deletions"),
         number("uncommitted_changes"),
     );
-    Some(Note::new("Git", words).key(Tone::Plain))
+    Some(ProgressLine::new("Git", words).key(Tone::Plain))
 }

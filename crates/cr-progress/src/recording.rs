@@ -5,13 +5,13 @@ use std::io::{Read, Write};
 use cr_event::{Event, Kind, strip};
 use cr_io::{Line, Lines, Out, Redactor, read_failure};
 
-use crate::{Clock, Narrator, Note, Printer, TimeSource, Weight};
+use crate::{Clock, Level, LineFormatter, ProgressLine, ProgressTracker, TimeSource};
 
 /// How [`write_progress`] shows a recording.
 #[derive(Clone, Copy, Debug)]
 pub struct TextOptions {
-    /// The least weight that is shown.
-    pub least: Weight,
+    /// The lowest level that is shown.
+    pub least: Level,
     /// Where the time of a line comes from.
     pub time: TimeSource,
     /// Whether labels are coloured.
@@ -29,8 +29,8 @@ pub fn write_progress(
 ) -> anyhow::Result<()> {
     let mut text = Text {
         least: options.least,
-        narrator: Narrator::default(),
-        printer: Printer {
+        tracker: ProgressTracker::default(),
+        formatter: LineFormatter {
             clock: Clock::new(options.time, false),
             redactor: Redactor::from_env(),
             width: usize::MAX,
@@ -45,9 +45,9 @@ pub fn write_progress(
 }
 
 struct Text<W> {
-    least: Weight,
-    narrator: Narrator,
-    printer: Printer,
+    least: Level,
+    tracker: ProgressTracker,
+    formatter: LineFormatter,
     out: Out<W>,
 }
 
@@ -80,7 +80,7 @@ impl<W: Write> Text<W> {
     fn is_silent(&mut self, head: &[u8]) -> bool {
         match Kind::of_head(head) {
             Some(Kind::StreamEvent | Kind::Other) => true,
-            Some(Kind::User) if self.least > Weight::Detail => self.narrator.is_idle_result(head),
+            Some(Kind::User) if self.least > Level::Detail => self.tracker.is_silent_result(head),
             _ => false,
         }
     }
@@ -92,22 +92,22 @@ impl<W: Write> Text<W> {
         let Ok(event) = Event::parse(strip(line)) else {
             return Ok(());
         };
-        self.printer.clock.see(event.at);
-        let notes: Vec<Note> = self.narrator.notes(&event, &self.printer.clock).collect();
-        notes.iter().try_for_each(|note| self.show(note))
+        self.formatter.clock.see(event.at);
+        let lines: Vec<ProgressLine> = self.tracker.lines(&event, &self.formatter.clock).collect();
+        lines.iter().try_for_each(|line| self.show(line))
     }
 
-    fn show(&mut self, note: &Note) -> anyhow::Result<()> {
-        if note.weight < self.least {
+    fn show(&mut self, line: &ProgressLine) -> anyhow::Result<()> {
+        if line.level < self.least {
             return Ok(());
         }
-        let line = self.printer.line(note);
+        let line = self.formatter.line(line);
         self.out.line(line.as_bytes())
     }
 
     fn end(&mut self) -> anyhow::Result<()> {
-        if let Some(note) = self.narrator.last_words() {
-            self.show(&note)?;
+        if let Some(line) = self.tracker.last_text() {
+            self.show(&line)?;
         }
         self.out.flush()
     }

@@ -1,7 +1,7 @@
 //! `--format json`: one flat row an event, the same for both dialects.
 //!
-//! A tool's row comes with its result, so that it can say how it went and how
-//! long it took; what is still open at the end comes then.
+//! A tool's row comes with its result, because the row has its success and its
+//! duration. Calls that are open at the end get their rows then.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,8 +12,8 @@ use cr_usage::{RecentMap, key};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::narrate::cost;
-use crate::thread::Threads;
+use crate::calls::OpenCalls;
+use crate::tracker::cost;
 use crate::{commit, tools};
 
 /// One row; every field is always there.
@@ -40,17 +40,17 @@ pub struct Row {
     line: u64,
 }
 
-/// Follows a stream and makes rows of it.
+/// Follows a stream and makes rows of its events.
 #[derive(Debug, Default)]
-pub struct Rows {
-    threads: Threads,
+pub struct RowBuilder {
+    calls: OpenCalls,
     /// Agents by the call that began them.
     agents: HashMap<Vec<u8>, String>,
     open: Vec<(Vec<u8>, Row, bool)>,
     session: Option<String>,
     run: Option<String>,
     turn: u64,
-    /// The messages whose tokens stand on a row.
+    /// The messages whose tokens are on a row.
     counted: RecentMap<()>,
     ready: Vec<Row>,
 }
@@ -58,7 +58,7 @@ pub struct Rows {
 /// Open calls that are kept until their result comes.
 const MOST: usize = 10_000;
 
-impl Rows {
+impl RowBuilder {
     /// The rows that an event completes.
     pub fn rows(
         &mut self,
@@ -112,7 +112,7 @@ impl Rows {
             session_id: self.session.clone(),
             run_id: self.run.clone(),
             agent,
-            depth: self.threads.depth(event),
+            depth: self.calls.depth(event),
             turn: self.turn,
             line,
             ..Row::default()
@@ -132,18 +132,18 @@ impl Rows {
         } else {
             "prompt"
         };
-        if let Content::Text(words) = message.content {
-            self.say(by, words, row, usage);
+        if let Content::Text(text) = message.content {
+            self.push_text(by, text, row, usage);
         }
         for (i, block) in message.blocks().iter().enumerate() {
-            // A message's tokens stand on its first row only: they can be summed.
+            // Only a message's first row has its tokens, so that they can be summed.
             let usage = usage.filter(|_| i == 0);
             match block {
-                Block::Text(words) => {
+                Block::Text(text) => {
                     let failed = message.is_synthetic() && event.line.get("error").is_some();
-                    self.say(if failed { "error" } else { by }, *words, row, usage);
+                    self.push_text(if failed { "error" } else { by }, *text, row, usage);
                 }
-                Block::Thinking(words) => self.say("thinking", *words, row, usage),
+                Block::Thinking(text) => self.push_text("thinking", *text, row, usage),
                 Block::ToolUse(call) => self.call(call, row, usage),
                 Block::ToolResult(result) => self.result(event, result, row),
                 _ => {}
@@ -161,14 +161,14 @@ impl Rows {
         message.usage()
     }
 
-    fn say(
+    fn push_text(
         &mut self,
         kind: &'static str,
-        words: Text<'_>,
+        text: Text<'_>,
         row: &Row,
         usage: Option<(Usage, bool)>,
     ) {
-        let text = Some(words.decode().into_owned());
+        let text = Some(text.decode().into_owned());
         let row = Row {
             kind: kind.into(),
             text,
@@ -180,7 +180,7 @@ impl Rows {
     fn call(&mut self, call: &ToolUse<'_>, row: &Row, usage: Option<(Usage, bool)>) {
         let shown = tools::describe(call);
         if shown.label == "Subagent" {
-            self.threads.begin_agent(call.id, row.depth + 1);
+            self.calls.begin_agent(call.id, row.depth + 1);
             if self.agents.len() == MOST {
                 self.agents.clear();
             }
@@ -255,11 +255,11 @@ impl Rows {
             cost_usd: cost(&end).map(cr_usage::rounded),
             ..row
         };
-        // Its tokens are those of the messages before it: summed once.
+        // Without tokens: the rows of the messages have them already.
         self.ready.push(row);
     }
 
-    /// Anything else that has a name.
+    /// The row of any other event.
     fn plain(&mut self, event: &Event<'_>, row: Row) {
         let subtype = event.subtype.map(Text::decode);
         let kind = match (event.kind, subtype) {

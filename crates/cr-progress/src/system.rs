@@ -1,10 +1,10 @@
-//! What the CLI says of itself.
+//! `system` events: retries, compaction, background work and other news.
 
 use cr_event::{Event, Raw};
 use jiff::Timestamp;
 
 use crate::clock::Clock;
-use crate::note::{Note, Tone};
+use crate::line::{ProgressLine, Tone};
 
 /// Subtypes of `system` that are known, shown or not; others are counted as
 /// unknown by `--stats`.
@@ -36,8 +36,8 @@ pub const KNOWN: [&str; 25] = [
     "away_summary",
 ];
 
-/// The note of a `system` event, if it deserves one.
-pub(crate) fn note(event: &Event<'_>) -> Option<Note> {
+/// The progress line of a `system` event, if it has one.
+pub(crate) fn line(event: &Event<'_>) -> Option<ProgressLine> {
     let subtype = event.subtype?.decode();
     let line = event.line;
     Some(match &*subtype {
@@ -48,26 +48,26 @@ pub(crate) fn note(event: &Event<'_>) -> Option<Note> {
         "permission_denied" => {
             let tool = line.string("tool_name").unwrap_or_default();
             let why = line.string("message").unwrap_or_default();
-            Note::new("Denied", format!("{tool}: {why}")).key(Tone::Warning)
+            ProgressLine::new("Denied", format!("{tool}: {why}")).key(Tone::Warning)
         }
         "model_fallback" => {
             let from = line.string("original_model").unwrap_or_default();
             let to = line.string("fallback_model").unwrap_or_default();
             let why = line.string("trigger").unwrap_or_default();
-            Note::new("Fallback", format!("{from} to {to}: {why}")).tone(Tone::Warning)
+            ProgressLine::new("Fallback", format!("{from} to {to}: {why}")).tone(Tone::Warning)
         }
         "task_started" => return background(line, "started"),
         "task_notification" => finished(line),
         "informational" | "notification" => {
-            let words = line.string("content").or_else(|| line.string("text"))?;
-            Note::new("Notice", words.trim())
+            let text = line.string("content").or_else(|| line.string("text"))?;
+            ProgressLine::new("Notice", text.trim())
         }
         "hook_response" => return hook(line),
         _ => return None,
     })
 }
 
-fn retry(line: Raw<'_>) -> Note {
+fn retry(line: Raw<'_>) -> ProgressLine {
     let number = |key| line.get(key).and_then(Raw::u64).unwrap_or(0);
     let error = line.string("error").unwrap_or_default();
     let status = line.get("error_status").and_then(Raw::u64);
@@ -80,7 +80,7 @@ fn retry(line: Raw<'_>) -> Note {
         number("retry_delay_ms"),
     );
     let wait = format!("{}.{}s", delay / 1000, delay % 1000 / 100);
-    Note::new(
+    ProgressLine::new(
         "Retry",
         format!("{attempt}/{most} in {wait}: {error}{status}"),
     )
@@ -88,18 +88,18 @@ fn retry(line: Raw<'_>) -> Note {
 }
 
 /// A log's record of the same.
-fn log_retry(line: Raw<'_>) -> Note {
-    let words = line
+fn log_retry(line: Raw<'_>) -> ProgressLine {
+    let text = line
         .at(&["error", "formatted"])
         .or_else(|| line.at(&["error", "message"]));
-    let words = words
+    let text = text
         .and_then(Raw::text)
         .map(cr_event::Text::decode)
         .unwrap_or_default();
-    Note::new("Retry", words).tone(Tone::Warning)
+    ProgressLine::new("Retry", text).tone(Tone::Warning)
 }
 
-fn compaction(line: Raw<'_>) -> Note {
+fn compaction(line: Raw<'_>) -> ProgressLine {
     let data = line
         .get("compact_metadata")
         .or_else(|| line.get("compactMetadata"));
@@ -114,48 +114,49 @@ fn compaction(line: Raw<'_>) -> Note {
         number(["pre_tokens", "preTokens"]),
         number(["post_tokens", "postTokens"]),
     );
-    Note::new("Compact", format!("{trigger}, {before} to {after} tokens")).tone(Tone::Warning)
+    ProgressLine::new("Compact", format!("{trigger}, {before} to {after} tokens"))
+        .tone(Tone::Warning)
 }
 
-fn status(line: Raw<'_>) -> Option<Note> {
+fn status(line: Raw<'_>) -> Option<ProgressLine> {
     let failed = line.string("compact_error").or_else(|| {
         let result = line.string("compact_result")?;
         (result == "failed").then_some(result)
     })?;
-    Some(Note::new("Compact", format!("failed: {failed}")).key(Tone::Error))
+    Some(ProgressLine::new("Compact", format!("failed: {failed}")).key(Tone::Error))
 }
 
 /// Background work; a long call in the foreground has the same events.
-fn background(line: Raw<'_>, state: &str) -> Option<Note> {
+fn background(line: Raw<'_>, state: &str) -> Option<ProgressLine> {
     let is_background = line.get("is_backgrounded").and_then(Raw::bool) == Some(true);
     let what = line.string("description").unwrap_or_default();
-    is_background.then(|| Note::new("Background", format!("{state}: {what}")))
+    is_background.then(|| ProgressLine::new("Background", format!("{state}: {what}")))
 }
 
-fn finished(line: Raw<'_>) -> Note {
+fn finished(line: Raw<'_>) -> ProgressLine {
     let status = line.string("status").unwrap_or_default();
     let summary = line.string("summary").unwrap_or_default();
-    let note = Note::new("Task", format!("{status}: {summary}"));
+    let shown = ProgressLine::new("Task", format!("{status}: {summary}"));
     if status == "completed" {
-        note
+        shown
     } else {
-        note.tone(Tone::Warning)
+        shown.tone(Tone::Warning)
     }
 }
 
-fn hook(line: Raw<'_>) -> Option<Note> {
+fn hook(line: Raw<'_>) -> Option<ProgressLine> {
     let outcome = line.string("outcome")?;
     let name = line.string("hook_name").unwrap_or_default();
-    let note = Note::new("Hook", format!("{name}: {outcome}"));
+    let shown = ProgressLine::new("Hook", format!("{name}: {outcome}"));
     Some(if outcome == "success" {
-        note.detail()
+        shown.detail()
     } else {
-        note.tone(Tone::Warning)
+        shown.tone(Tone::Warning)
     })
 }
 
-/// How much of a subscription's limit is used, and when it starts anew.
-pub(crate) fn rate_limit(event: &Event<'_>, clock: &Clock) -> Option<Note> {
+/// How much of a subscription's limit is used, and when it resets.
+pub(crate) fn rate_limit(event: &Event<'_>, clock: &Clock) -> Option<ProgressLine> {
     let info = event.line.get("rate_limit_info")?;
     let status = info.string("status")?;
     let kind = info.string("rateLimitType").unwrap_or_default();
@@ -168,10 +169,10 @@ pub(crate) fn rate_limit(event: &Event<'_>, clock: &Clock) -> Option<Note> {
     if let Some(at) = resets {
         text.push_str(&format!(", resets {}", clock.local(at)));
     }
-    let note = Note::new("Rate limit", text);
+    let shown = ProgressLine::new("Rate limit", text);
     Some(match &*status {
-        "allowed" => note.detail(),
-        "rejected" => note.key(Tone::Error),
-        _ => note.tone(Tone::Warning),
+        "allowed" => shown.detail(),
+        "rejected" => shown.key(Tone::Error),
+        _ => shown.tone(Tone::Warning),
     })
 }

@@ -1,4 +1,4 @@
-//! A call of a tool in a few words.
+//! A tool call as a label and a short text.
 
 use std::borrow::Cow;
 
@@ -6,11 +6,10 @@ use cr_event::{Raw, ToolUse};
 
 /// Characters of a command that are shown.
 const COMMAND: usize = 80;
-/// Characters of a description, and of arguments nobody taught us to read.
+/// Characters of a description, and of the arguments of an unknown tool.
 const OTHER: usize = 60;
 
-/// Bytes of an argument that are looked at: a path that is longer is cut, a
-/// command that is longer is not read to its end by anybody.
+/// Bytes of an argument that are decoded; a longer one is cut.
 const LONGEST: usize = 1024;
 
 /// How a call is shown: `label: target`.
@@ -75,8 +74,8 @@ fn field(input: Option<Raw<'_>>, keys: &[&str], missing: &str) -> String {
     )
 }
 
-/// The start of a command, and some more: the cut must not hide what makes a
-/// secret one.
+/// The start of a command, longer than is shown: a secret at the cut must be
+/// recognised.
 fn command(input: Option<Raw<'_>>) -> String {
     let found = input.and_then(|input| input.get("command")?.text());
     found.map_or_else(String::new, |text| {
@@ -92,11 +91,11 @@ fn arguments(input: Option<Raw<'_>>) -> String {
 
 fn message(input: Option<Raw<'_>>) -> String {
     let to = field(input, &["to", "recipient"], "unknown");
-    let words = field(input, &["summary", "message", "content"], "");
-    if words.is_empty() {
+    let text = field(input, &["summary", "message", "content"], "");
+    if text.is_empty() {
         to
     } else {
-        format!("{to}: {words}")
+        format!("{to}: {text}")
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use cr_io::{first_chars, sanitized, show_duration};
-use cr_progress::{TextOptions, TimeSource, Weight, write_progress};
+use cr_progress::{Level, TextOptions, TimeSource, write_progress};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -113,7 +113,7 @@ pub(crate) fn seconds(seconds: u64) -> String {
 pub(crate) fn last_action(run: &Run) -> Option<String> {
     let tail = run.last_lines(TAIL).ok()?;
     let options = TextOptions {
-        least: Weight::Normal,
+        least: Level::Normal,
         time: TimeSource::None,
         colour: false,
     };

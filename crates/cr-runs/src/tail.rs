@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use anyhow::Context;
 use cr_io::Exit;
-use cr_progress::{TextOptions, TimeSource, Weight, wants_colour, write_progress};
+use cr_progress::{Level, TextOptions, TimeSource, wants_colour, write_progress};
 use rustix::event::PollFlags;
 
 use crate::args::TailArgs;
@@ -41,9 +41,9 @@ pub(crate) fn tail(args: &TailArgs, out: impl Write) -> anyhow::Result<Exit> {
     let mut gate = Gate { out, is_shown };
     let options = TextOptions {
         least: if args.quiet {
-            Weight::Key
+            Level::Key
         } else {
-            Weight::Normal
+            Level::Normal
         },
         time: TimeSource::Event,
         colour: wants_colour(io::stdout().is_terminal()),

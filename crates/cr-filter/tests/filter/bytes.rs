@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use clap::Parser;
-use cr_filter::{Args, Source, run_on};
+use cr_filter::{Args, InputOptions, run_on};
 use cr_io::Trickle;
 
 use crate::{assistant, call, result};
@@ -16,7 +16,7 @@ fn cut(bytes: &[u8], at: usize) -> impl Read {
 fn filtered(args: &[&str], input: impl Read) -> (Vec<u8>, Vec<u8>) {
     let args = Args::parse_from([&["cr-filter", "--stats", "--time", "none"], args].concat());
     let (mut out, mut notes) = (Vec::new(), Vec::new());
-    run_on(&args, &Source::default(), input, &mut out, &mut notes).expect("filter");
+    run_on(&args, &InputOptions::default(), input, &mut out, &mut notes).expect("filter");
     (out, notes)
 }
 

@@ -1,69 +1,69 @@
-//! Events to notes: what a person would say happened.
+//! Events to progress lines.
 
 use cr_event::{Block, Content, Event, Kind, Message, Text, ToolResult, ToolUse, TurnEnd};
 
 use cr_usage::{is_window_of, percent_used};
 use jiff::Timestamp;
 
+use crate::calls::{OpenCall, OpenCalls};
 use crate::clock::Clock;
-use crate::note::{Note, Tone, duration};
-use crate::thread::{OpenCall, Threads};
+use crate::line::{ProgressLine, Tone, duration};
 use crate::{commit, ours, system, tools};
 
-/// Bytes of words that are decoded: enough to show, and to see a secret that
-/// the cut would fall into.
+/// Bytes of a text that are decoded: more than is shown, so that a secret at the
+/// cut is recognised.
 const DECODED: usize = 800;
-/// Words no longer than this are chatter, unless they are the last.
-const CHATTER: usize = 20;
+/// A text of at most so many characters is a detail, unless it is the last.
+const SHORT_TEXT: usize = 20;
 
-/// Follows a stream and says what happens in it.
+/// Follows a stream and describes its events as progress lines.
 #[derive(Debug, Default)]
-pub struct Narrator {
-    threads: Threads,
+pub struct ProgressTracker {
+    calls: OpenCalls,
     /// The id of the current session; empty before the first banner.
     pub session: String,
     /// The main thread's last usage, unread, and the model it is of.
     context: (Vec<u8>, String),
-    /// When the run began and the milliseconds it has, until half of them are
-    /// gone.
+    /// When the run began and its limit in milliseconds, until half of it is
+    /// over.
     timeout: Option<(Timestamp, i64)>,
-    /// Whether the turn's error was told already, by a line of its own.
-    told: bool,
-    /// Words too short to show, in case they are the last.
-    chatter: Option<String>,
-    notes: Vec<Note>,
+    /// Whether a line has shown the turn's error.
+    error_shown: bool,
+    /// A text too short to show, in case it is the last.
+    short_text: Option<String>,
+    lines: Vec<ProgressLine>,
 }
 
-impl Narrator {
-    /// What there is to say of an event.
-    pub fn notes(&mut self, event: &Event<'_>, clock: &Clock) -> std::vec::Drain<'_, Note> {
+impl ProgressTracker {
+    /// The lines of an event.
+    pub fn lines(&mut self, event: &Event<'_>, clock: &Clock) -> std::vec::Drain<'_, ProgressLine> {
         match event.kind {
             Kind::Assistant => self.assistant(event),
             Kind::User => self.user(event),
             Kind::Result => self.turn_end(event),
             Kind::System if event.is("init") => self.init(event),
-            Kind::System => self.notes.extend(system::note(event)),
+            Kind::System => self.lines.extend(system::line(event)),
             Kind::Cr => {
                 self.timeout = ours::timeout(event).or(self.timeout);
-                self.notes.extend(ours::note(event));
+                self.lines.extend(ours::line(event));
             }
             Kind::ToolProgress => self.still_running(event),
-            Kind::RateLimit => self.notes.extend(system::rate_limit(event, clock)),
+            Kind::RateLimit => self.lines.extend(system::rate_limit(event, clock)),
             _ => {}
         }
         self.half_time(clock);
-        self.notes.drain(..)
+        self.lines.drain(..)
     }
 
-    /// The agent's last words, at the end of a stream that has no result.
-    pub fn last_words(&mut self) -> Option<Note> {
-        let words = self.chatter.take()?;
-        Some(Note::new("Text", words).key(Tone::Plain))
+    /// The agent's last text, at the end of a stream that has no result.
+    pub fn last_text(&mut self) -> Option<ProgressLine> {
+        let text = self.short_text.take()?;
+        Some(ProgressLine::new("Text", text).key(Tone::Plain))
     }
 
-    /// Whether a tool's result that begins with `head` needs no reading: its
-    /// call cannot have made a commit. Closes the call.
-    pub fn is_idle_result(&mut self, line: &[u8]) -> bool {
+    /// Whether a tool's result that begins with `head` has no line: its call
+    /// cannot have made a commit. Closes the call.
+    pub fn is_silent_result(&mut self, line: &[u8]) -> bool {
         const RESULT: &[u8] =
             br#"{"type":"user","message":{"role":"user","content":[{"tool_use_id":""#;
         let Some(rest) = line.strip_prefix(RESULT) else {
@@ -73,20 +73,20 @@ impl Narrator {
             return false;
         };
         let id = &rest[..end];
-        let Some(call) = self.threads.get(id) else {
-            return self.threads.none_open();
+        let Some(call) = self.calls.get(id) else {
+            return self.calls.none_open();
         };
         if call.is_shell {
             let reports = call.may_commit || memchr::memmem::find(line, b"gitOperation").is_some();
             if reports {
                 return false;
             }
-            self.threads.close(id);
+            self.calls.close(id);
             // Another block of the same line may answer another command.
-            return !self.threads.any_shell_open();
+            return !self.calls.any_shell_open();
         }
-        self.threads.close(id);
-        !self.threads.any_shell_open()
+        self.calls.close(id);
+        !self.calls.any_shell_open()
     }
 
     /// Warns once that half of the run's time is gone.
@@ -100,8 +100,8 @@ impl Narrator {
         }
         self.timeout = None;
         let limit = duration(limit.unsigned_abs() / 1000);
-        let note = Note::new("Clock", format!("half of the timeout of {limit} is gone"));
-        self.notes.push(note.tone(Tone::Warning));
+        let line = ProgressLine::new("Clock", format!("half of the timeout of {limit} is gone"));
+        self.lines.push(line.tone(Tone::Warning));
     }
 
     fn init(&mut self, event: &Event<'_>) {
@@ -110,10 +110,10 @@ impl Narrator {
         let mode = event.line.string("permissionMode").unwrap_or_default();
         let cwd = event.line.string("cwd").unwrap_or_default();
         let text = format!("{session} | model: {model} | permissions: {mode} | cwd: {cwd}");
-        let note = Note::new("Session", text);
-        // Every turn begins with one; only the first of a session is news.
-        let news = self.session != *session;
-        self.notes.push(if news { note } else { note.detail() });
+        let line = ProgressLine::new("Session", text);
+        // Every turn begins with a banner; only the first of a session is shown.
+        let is_first = self.session != *session;
+        self.lines.push(if is_first { line } else { line.detail() });
         self.session = session.into_owned();
     }
 
@@ -121,10 +121,10 @@ impl Narrator {
         let Some(message) = &event.message else {
             return;
         };
-        let depth = self.threads.depth(event);
+        let depth = self.calls.depth(event);
         if depth == 0 && !message.is_synthetic() {
             self.remember(message);
-            self.told = false;
+            self.error_shown = false;
         }
         if message.is_synthetic() && event.line.get("error").is_some() {
             self.failure(event, message, depth);
@@ -132,7 +132,7 @@ impl Narrator {
         }
         match &message.content {
             Content::Nothing => {}
-            Content::Text(words) => self.words(*words, depth),
+            Content::Text(text) => self.text(*text, depth),
             Content::Blocks(blocks) => {
                 for block in blocks {
                     self.block(block, depth);
@@ -141,7 +141,7 @@ impl Narrator {
         }
     }
 
-    /// Keeps a call's usage for the end of the turn; there is room already.
+    /// Keeps a call's usage for the end of the turn, without an allocation.
     fn remember(&mut self, message: &Message<'_>) {
         let (usage, model) = &mut self.context;
         if let Some(raw) = message.raw_usage {
@@ -158,28 +158,28 @@ impl Narrator {
         }
     }
 
-    /// An error of the API, which the CLI dresses up as an answer.
+    /// An error of the API, which the CLI writes as an answer of the model.
     fn failure(&mut self, event: &Event<'_>, message: &Message<'_>, depth: usize) {
-        let words = message.blocks().iter().find_map(|block| match block {
+        let text = message.blocks().iter().find_map(|block| match block {
             Block::Text(text) => Some(text.prefix(DECODED)),
             _ => None,
         });
         let error = event.line.string("error").unwrap_or_default();
-        self.chatter = None;
-        self.told |= depth == 0;
-        let note = Note::new("Error", words.unwrap_or(error)).key(Tone::Error);
-        self.notes.push(note.under(depth));
+        self.short_text = None;
+        self.error_shown |= depth == 0;
+        let line = ProgressLine::new("Error", text.unwrap_or(error)).key(Tone::Error);
+        self.lines.push(line.under(depth));
     }
 
     fn block(&mut self, block: &Block<'_>, depth: usize) {
         match block {
-            Block::Text(words) => self.words(*words, depth),
-            Block::Thinking(words) => {
-                let words = words.prefix(DECODED);
-                let text = words.trim();
+            Block::Text(text) => self.text(*text, depth),
+            Block::Thinking(text) => {
+                let text = text.prefix(DECODED);
+                let text = text.trim();
                 if !text.is_empty() {
-                    self.notes
-                        .push(Note::new("Thinking", text).detail().under(depth));
+                    self.lines
+                        .push(ProgressLine::new("Thinking", text).detail().under(depth));
                 }
             }
             Block::ToolUse(call) => self.call(call, depth),
@@ -187,18 +187,18 @@ impl Narrator {
         }
     }
 
-    fn words(&mut self, words: Text<'_>, depth: usize) {
-        let words = words.prefix(DECODED);
-        let words = words.trim();
-        if words.is_empty() {
+    fn text(&mut self, text: Text<'_>, depth: usize) {
+        let text = text.prefix(DECODED);
+        let text = text.trim();
+        if text.is_empty() {
             return;
         }
-        let note = Note::new("Text", words).under(depth);
-        let short = words.chars().nth(CHATTER).is_none();
+        let line = ProgressLine::new("Text", text).under(depth);
+        let short = text.chars().nth(SHORT_TEXT).is_none();
         if depth == 0 {
-            self.chatter = short.then(|| note.text.clone());
+            self.short_text = short.then(|| line.text.clone());
         }
-        self.notes.push(if short { note.detail() } else { note });
+        self.lines.push(if short { line.detail() } else { line });
     }
 
     fn call(&mut self, call: &ToolUse<'_>, depth: usize) {
@@ -210,38 +210,38 @@ impl Narrator {
         let is_shell = shown.label == "Bash";
         let may_commit = is_shell && command().unwrap_or(false);
         if shown.label == "Subagent" {
-            self.threads.begin_agent(call.id, depth + 1);
+            self.calls.begin_agent(call.id, depth + 1);
         }
-        self.chatter = None;
+        self.short_text = None;
         let open = OpenCall {
             label: shown.label.clone(),
             target: cr_io::first_chars(&shown.target, shown.most).0.to_owned(),
             is_shell,
             may_commit,
-            said_running: 0,
+            shown_at: 0,
         };
-        self.threads.open(call.id, open);
+        self.calls.open(call.id, open);
         let asks = shown.label == "Question";
-        let note = Note::new(shown.label, shown.target)
+        let line = ProgressLine::new(shown.label, shown.target)
             .most(shown.most)
             .under(depth);
-        self.notes
-            .push(if asks { note.key(Tone::Warning) } else { note });
+        self.lines
+            .push(if asks { line.key(Tone::Warning) } else { line });
     }
 
     fn user(&mut self, event: &Event<'_>) {
         let Some(message) = &event.message else {
             return;
         };
-        let depth = self.threads.depth(event);
+        let depth = self.calls.depth(event);
         match &message.content {
             Content::Nothing => {}
-            Content::Text(words) => self.prompt(*words, depth),
+            Content::Text(text) => self.prompt(*text, depth),
             Content::Blocks(blocks) => {
                 for block in blocks {
                     match block {
                         Block::ToolResult(result) => self.result(event, result, depth),
-                        Block::Text(words) => self.prompt(*words, depth),
+                        Block::Text(text) => self.prompt(*text, depth),
                         _ => {}
                     }
                 }
@@ -250,31 +250,31 @@ impl Narrator {
     }
 
     fn result(&mut self, event: &Event<'_>, result: &ToolResult<'_>, depth: usize) {
-        let call = self.threads.close(result.id.bytes());
+        let call = self.calls.close(result.id.bytes());
         let trusted = call.as_ref().is_some_and(|call| call.may_commit);
         let commits = commit::reported(event, result, trusted);
         if !commits.is_empty() {
-            let note = Note::new("Commit", commits.join(", "));
-            self.notes.push(note.key(Tone::Good).under(depth));
+            let line = ProgressLine::new("Commit", commits.join(", "));
+            self.lines.push(line.key(Tone::Good).under(depth));
         } else if result.is_error {
             let call = call.map(|call| format!("{}: {}", call.label, call.target));
-            let note = Note::new("Failed", call.unwrap_or_default());
-            self.notes
-                .push(note.detail().tone(Tone::Warning).under(depth));
+            let line = ProgressLine::new("Failed", call.unwrap_or_default());
+            self.lines
+                .push(line.detail().tone(Tone::Warning).under(depth));
         }
     }
 
-    /// Words that nobody typed now: the prompt in a log, a nudge, a note that a
-    /// turn was interrupted.
-    fn prompt(&mut self, words: Text<'_>, depth: usize) {
-        let words = words.prefix(DECODED);
-        let words = words.trim();
-        if words.starts_with("[Request interrupted by user") {
-            self.notes
-                .push(Note::new("Interrupted", words).key(Tone::Warning));
-        } else if !words.is_empty() {
-            let note = Note::new("Prompt", words);
-            self.notes.push(note.detail().under(depth));
+    /// A text of the user: the prompt in a log, a reminder of the CLI, or the mark
+    /// of a turn that was interrupted.
+    fn prompt(&mut self, text: Text<'_>, depth: usize) {
+        let text = text.prefix(DECODED);
+        let text = text.trim();
+        if text.starts_with("[Request interrupted by user") {
+            self.lines
+                .push(ProgressLine::new("Interrupted", text).key(Tone::Warning));
+        } else if !text.is_empty() {
+            let line = ProgressLine::new("Prompt", text);
+            self.lines.push(line.detail().under(depth));
         }
     }
 
@@ -284,34 +284,35 @@ impl Narrator {
             return;
         };
         let name = event.line.string("tool_name").unwrap_or_default();
-        let call = event.parent.and_then(|id| self.threads.get(id.bytes()));
+        let call = event.parent.and_then(|id| self.calls.get(id.bytes()));
         let (due, target) = match call {
-            // Said at 30 s, 1 min, 2 min …: often enough to know it lives.
+            // Shown at 30 s, 1 min, 2 min and so on.
             Some(call) => {
-                let due = elapsed >= call.said_running.saturating_mul(2);
+                let due = elapsed >= call.shown_at.saturating_mul(2);
                 if due {
-                    call.said_running = elapsed;
+                    call.shown_at = elapsed;
                 }
                 (due, call.target.clone())
             }
             None => (true, String::new()),
         };
         let label = format!("{name} running {}", duration(elapsed));
-        let note = Note::new(label, target);
-        self.notes.push(if due { note } else { note.detail() });
+        let line = ProgressLine::new(label, target);
+        self.lines.push(if due { line } else { line.detail() });
     }
 
     fn turn_end(&mut self, event: &Event<'_>) {
         let end = TurnEnd::new(event.line);
-        if let Some(words) = self.chatter.take().filter(|_| !end.is_error()) {
-            self.notes.push(Note::new("Text", words).key(Tone::Plain));
+        if let Some(text) = self.short_text.take().filter(|_| !end.is_error()) {
+            self.lines
+                .push(ProgressLine::new("Text", text).key(Tone::Plain));
         }
         let (label, tone) = if end.is_error() {
             ("Failed", Tone::Error)
         } else {
             ("Done", Tone::Good)
         };
-        let mut parts = vec![how(&end, std::mem::take(&mut self.told))];
+        let mut parts = vec![ending(&end, std::mem::take(&mut self.error_shown))];
         parts.extend(
             end.num_turns()
                 .map(|n| format!("{n} turn{}", if n == 1 { "" } else { "s" })),
@@ -323,8 +324,11 @@ impl Narrator {
         if denied > 0 {
             parts.push(format!("{denied} denied"));
         }
-        self.notes
-            .push(Note::new(label, parts.join(" | ")).most(400).key(tone));
+        self.lines.push(
+            ProgressLine::new(label, parts.join(" | "))
+                .most(400)
+                .key(tone),
+        );
     }
 
     /// `context 31% of 200000`, once the size of the window is known.
@@ -339,9 +343,8 @@ impl Narrator {
     }
 }
 
-/// How a turn ended, in the words of its fields; the error itself only if it
-/// was not told.
-fn how(end: &TurnEnd<'_>, told: bool) -> String {
+/// How a turn ended, by its fields; the error itself unless a line has shown it.
+fn ending(end: &TurnEnd<'_>, error_shown: bool) -> String {
     let subtype = end.subtype();
     if !end.is_error() {
         return subtype.into_owned();
@@ -354,17 +357,18 @@ fn how(end: &TurnEnd<'_>, told: bool) -> String {
     } else {
         subtype
     };
-    let said = end.errors().first().map(|error| error.clone().into_owned());
-    let said = said.or_else(|| Some(end.text()?.prefix(200).into_owned()));
-    let said = said.filter(|_| !told).unwrap_or_default().trim().to_owned();
-    match (kind.is_empty(), said.is_empty()) {
+    let error = end.errors().first().map(|error| error.clone().into_owned());
+    let error = error.or_else(|| Some(end.text()?.prefix(200).into_owned()));
+    let error = error.filter(|_| !error_shown).unwrap_or_default();
+    let error = error.trim();
+    match (kind.is_empty(), error.is_empty()) {
         (_, true) => kind.into_owned(),
-        (true, _) => said,
-        _ => format!("{kind}: {said}"),
+        (true, _) => error.to_owned(),
+        _ => format!("{kind}: {error}"),
     }
 }
 
-/// What the turn cost: since the last result where the CLI says so.
+/// The cost of the turn, or of the session where the CLI says no more.
 pub(crate) fn cost(end: &TurnEnd<'_>) -> Option<f64> {
     cr_usage::since_last_result(end).or_else(|| end.total_cost_usd())
 }

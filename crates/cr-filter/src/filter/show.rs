@@ -1,66 +1,67 @@
-//! What is said of an event: notes with their weights, rows, groups.
+//! Shows an event: progress lines by their levels, rows, groups.
 
 use std::io::Write;
 
 use anyhow::Context;
 use cr_event::{Event, Kind};
-use cr_progress::{Note, Row, Weight};
+use cr_progress::{Level, ProgressLine, Row};
 
 use super::Filter;
 use crate::args::Format;
 use crate::stats::Fate;
 
 impl<W: Write> Filter<'_, W> {
-    pub(super) fn note(&mut self, event: &Event<'_>) -> anyhow::Result<Fate> {
-        let notes: Vec<Note> = self.narrator.notes(event, &self.printer.clock).collect();
+    pub(super) fn lines_of(&mut self, event: &Event<'_>) -> anyhow::Result<Fate> {
+        let lines = self.tracker.lines(event, &self.formatter.clock);
+        let lines: Vec<ProgressLine> = lines.collect();
         let mut fate = Fate::Dropped;
-        for note in notes {
-            if self.show(&note)? {
+        for line in lines {
+            if self.show(&line)? {
                 fate = Fate::Shown;
             }
         }
         Ok(fate)
     }
 
-    /// Writes a note if it matters enough; says whether it did.
-    pub(super) fn show(&mut self, note: &Note) -> anyhow::Result<bool> {
+    /// Writes a line if its level is shown; returns whether it did.
+    pub(super) fn show(&mut self, shown: &ProgressLine) -> anyhow::Result<bool> {
         let least = match (self.args.verbose, self.args.quiet || self.limited) {
-            (_, true) => Weight::Key,
-            (true, _) => Weight::Detail,
-            _ => Weight::Normal,
+            (_, true) => Level::Key,
+            (true, _) => Level::Detail,
+            _ => Level::Normal,
         };
-        if note.weight < least {
+        if shown.level < least {
             return Ok(false);
         }
-        let line = self.printer.line(note);
-        self.step.see(note, &line);
-        let line = self.printer.annotated(line, note.tone);
+        let line = self.formatter.line(shown);
+        self.step.take(shown, &line);
+        let line = self.formatter.annotated(line, shown.tone);
         self.written += line.len() as u64 + 1;
         if self.args.format == Format::Github {
-            self.group(note)?;
+            self.group(shown)?;
         }
         self.sink.line(&line, &mut self.out)?;
         if !self.limited && self.args.limit.is_some_and(|limit| self.written > limit) {
             self.limited = true;
             let text = "more was written than --limit allows; from here on only commits, errors, limits and the end";
-            let line = self.printer.line(&Note::new("Limit", text));
+            let line = self.formatter.line(&ProgressLine::new("Limit", text));
             self.sink.line(&line, &mut self.out)?;
         }
         Ok(true)
     }
 
-    /// A session's lines are a group, which a workflow's log shows folded; what
-    /// ends it stands outside.
-    fn group(&mut self, note: &Note) -> anyhow::Result<()> {
-        let begins = note.label == "Session" && note.weight > Weight::Detail;
-        let ends = matches!(&*note.label, "Done" | "Failed") && note.weight == Weight::Key;
+    /// A session's lines are a group, which a workflow's log shows folded; the
+    /// line of its end is outside.
+    fn group(&mut self, shown: &ProgressLine) -> anyhow::Result<()> {
+        let begins = shown.label == "Session" && shown.level > Level::Detail;
+        let ends = matches!(&*shown.label, "Done" | "Failed") && shown.level == Level::Key;
         if self.grouped && (begins || ends) {
             self.grouped = false;
             self.sink.line("::endgroup::", &mut self.out)?;
         }
         if begins {
             self.grouped = true;
-            let session = cr_io::sanitized(&self.narrator.session);
+            let session = cr_io::sanitized(&self.tracker.session);
             self.sink
                 .line(&format!("::group::Session {session}"), &mut self.out)?;
         }
@@ -68,7 +69,7 @@ impl<W: Write> Filter<'_, W> {
     }
 
     pub(super) fn row(&mut self, event: &Event<'_>, number: u64) -> anyhow::Result<Fate> {
-        let at = self.printer.clock.event();
+        let at = self.formatter.clock.event();
         let rows: Vec<_> = self.rows.rows(event, at, number).collect();
         for row in &rows {
             self.write_row(row)?;
@@ -80,8 +81,8 @@ impl<W: Write> Filter<'_, W> {
 
     pub(super) fn write_row(&mut self, row: &Row) -> anyhow::Result<()> {
         let mut row = row.clone();
-        row.file.clone_from(&self.source.name);
-        row.redact(&self.printer.redactor);
+        row.file.clone_from(&self.options.name);
+        row.redact(&self.formatter.redactor);
         let line = serde_json::to_string(&row).context("write a row")?;
         self.sink.line(&line, &mut self.out)
     }

@@ -1,13 +1,13 @@
-//! What is said of an event, before it is formatted.
+//! One line of progress, before it is formatted.
 
 use std::borrow::Cow;
 
-/// Characters of an agent's words that are shown.
-pub(crate) const WORDS: usize = 200;
+/// Characters of an agent's text that are shown.
+pub(crate) const TEXT_CHARS: usize = 200;
 
-/// How much a note matters.
+/// How much a line matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Weight {
+pub enum Level {
     /// Only with `-v`.
     Detail,
     /// Shown unless `-q`.
@@ -16,7 +16,7 @@ pub enum Weight {
     Key,
 }
 
-/// What a note is, for colours and annotations.
+/// What a line is, for colours and annotations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     /// Nothing to stress.
@@ -31,33 +31,33 @@ pub enum Tone {
 
 /// One line of progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
+pub struct ProgressLine {
     /// The word before the colon.
     pub label: Cow<'static, str>,
-    /// All of it: a secret is masked before the cut, which could hide what
-    /// makes it one.
+    /// The whole text: a secret is masked before the text is cut, because a part
+    /// of a secret may not look like one.
     pub text: String,
     /// Characters of the text that are shown.
     pub most: usize,
-    /// How many agents deep.
+    /// How many agents deep: 0 is the main thread.
     pub depth: usize,
     /// How much it matters.
-    pub weight: Weight,
+    pub level: Level,
     /// What it is, for colours and annotations.
     pub tone: Tone,
 }
 
-impl Note {
-    /// A note of normal weight and plain tone, on the main thread.
+impl ProgressLine {
+    /// A line of normal level and plain tone, on the main thread.
     #[must_use]
     pub fn new(label: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {
         let (label, text) = (label.into(), text.into());
         Self {
             label,
             text,
-            most: WORDS,
+            most: TEXT_CHARS,
             depth: 0,
-            weight: Weight::Normal,
+            level: Level::Normal,
             tone: Tone::Plain,
         }
     }
@@ -72,14 +72,14 @@ impl Note {
     /// The same, only with `-v`.
     #[must_use]
     pub fn detail(mut self) -> Self {
-        self.weight = Weight::Detail;
+        self.level = Level::Detail;
         self
     }
 
     /// The same, always shown, in a tone.
     #[must_use]
     pub fn key(mut self, tone: Tone) -> Self {
-        (self.weight, self.tone) = (Weight::Key, tone);
+        (self.level, self.tone) = (Level::Key, tone);
         self
     }
 
@@ -90,7 +90,7 @@ impl Note {
         self
     }
 
-    /// The same, under its agent.
+    /// The same, indented under its agent.
     #[must_use]
     pub fn under(mut self, depth: usize) -> Self {
         self.depth = depth;

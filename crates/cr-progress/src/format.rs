@@ -1,15 +1,15 @@
-//! Notes to lines: plain text, or what GitHub's log understands.
+//! Progress lines as text: plain, coloured, or for a GitHub workflow's log.
 
 use std::fmt::Write;
 
 use cr_io::{Redactor, first_chars, sanitize};
 
 use crate::clock::Clock;
-use crate::note::{Note, Tone};
+use crate::line::{ProgressLine, Tone};
 
-/// How notes become lines.
+/// Formats progress lines.
 #[derive(Debug)]
-pub struct Printer {
+pub struct LineFormatter {
     /// Gives each line its time.
     pub clock: Clock,
     /// Masks what looks like a secret.
@@ -29,18 +29,18 @@ pub fn wants_colour(is_terminal: bool) -> bool {
     is_terminal && !plain && !dumb
 }
 
-impl Printer {
+impl LineFormatter {
     /// One line, without its newline.
-    pub fn line(&mut self, note: &Note) -> String {
+    pub fn line(&mut self, shown: &ProgressLine) -> String {
         let mut line = String::with_capacity(96);
         self.clock.stamp(&mut line);
-        line.extend(std::iter::repeat_n("  ", note.depth.min(20)));
-        sanitize(&note.label, &mut line);
+        line.extend(std::iter::repeat_n("  ", shown.depth.min(20)));
+        sanitize(&shown.label, &mut line);
         let colon = line.len();
-        if !note.text.is_empty() || note.label == "Bash" {
+        if !shown.text.is_empty() || shown.label == "Bash" {
             line.push_str(": ");
-            let text = self.redactor.redact(&note.text);
-            let (text, more) = first_chars(&text, note.most);
+            let text = self.redactor.redact(&shown.text);
+            let (text, more) = first_chars(&text, shown.most);
             sanitize(text, &mut line);
             line.push_str(if more { "..." } else { "" });
         }
@@ -48,7 +48,7 @@ impl Printer {
             line.truncate(cut.len());
         }
         if self.colour {
-            colour(&mut line, colon, note.tone);
+            colour(&mut line, colon, shown.tone);
         }
         if self.github {
             line = without_commands(line);
@@ -56,21 +56,21 @@ impl Printer {
         line
     }
 
-    /// `line` as a workflow's log wants it: what is wrong stands out there.
+    /// `line` with an annotation, which a workflow's log shows in colour.
     pub fn annotated(&self, line: String, tone: Tone) -> String {
         let annotation = match tone {
             Tone::Error if self.github => "::error::",
             Tone::Warning if self.github => "::warning::",
             _ => return line,
         };
-        // An annotation's data ends at a newline, which a note never has; a
-        // percent sign would begin an escape.
+        // An annotation ends at a newline, which a line never has; a percent
+        // sign would begin an escape.
         format!("{annotation}{}", line.replace('%', "%25"))
     }
 }
 
-/// `line` without what a workflow's log would obey: `::command::` at its start,
-/// where the name of a tool may stand, and `##[command]` anywhere.
+/// `line` without commands for a workflow's log: `::command::` at its start,
+/// where the name of a tool may be, and `##[command]` anywhere.
 fn without_commands(line: String) -> String {
     let begins = line.trim_start().starts_with("::");
     if !begins && !line.contains("##[") {

@@ -1,12 +1,12 @@
-//! Who is speaking, and which calls are open.
+//! The open calls of a stream, and the agents that they began.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 use cr_event::{Event, Text};
 
-/// Calls remembered at once. An agent has a handful open; a stream whose
-/// results never come must not take all memory.
+/// Calls remembered at once. An agent has a few open; a stream whose results
+/// never come must not take all memory.
 const MOST: usize = 10_000;
 
 /// A call whose result has not come.
@@ -16,24 +16,24 @@ pub(crate) struct OpenCall {
     pub(crate) target: String,
     /// A command, which may report a commit.
     pub(crate) is_shell: bool,
-    /// A `[branch sha]` in its output is git's.
+    /// A `[branch sha]` in its output is from git.
     pub(crate) may_commit: bool,
-    /// The seconds at which it was last said to be running.
-    pub(crate) said_running: u64,
+    /// The seconds at which it was last shown as running.
+    pub(crate) shown_at: u64,
 }
 
 /// The agents and open calls of a stream.
 #[derive(Debug, Default)]
-pub(crate) struct Threads {
+pub(crate) struct OpenCalls {
     calls: HashMap<Vec<u8>, OpenCall>,
     /// How many of them are commands.
     shells: usize,
-    /// The depth at which an agent's own lines stand, by the call that began it.
+    /// The depth of an agent's own lines, by the call that began it.
     agents: HashMap<Vec<u8>, usize>,
 }
 
-impl Threads {
-    /// How many agents deep the line stands.
+impl OpenCalls {
+    /// How many agents deep the line is.
     pub(crate) fn depth(&self, event: &Event<'_>) -> usize {
         match event.parent {
             Some(parent) => self.agents.get(parent.bytes()).copied().unwrap_or(1),
@@ -52,7 +52,7 @@ impl Threads {
         }
     }
 
-    /// Notes that the call `id` begins an agent whose lines stand at `depth`.
+    /// The call `id` begins an agent whose lines are at `depth`.
     pub(crate) fn begin_agent(&mut self, id: Text<'_>, depth: usize) {
         if self.agents.len() == MOST {
             self.agents.clear();
