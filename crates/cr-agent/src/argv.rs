@@ -1,4 +1,4 @@
-//! What to run: the agent's arguments and environment.
+//! The command that runs the agent: its arguments and its environment.
 
 use std::env;
 use std::ffi::OsString;
@@ -12,8 +12,8 @@ use crate::options::AgentOptions;
 use crate::program::{Version, find_program, program_version};
 use crate::schema;
 
-/// What a run inside a run would take for its own.
-const SCRUBBED: [&str; 12] = [
+/// Variables of a surrounding run, which the agent must not take for its own.
+const REMOVED_VARIABLES: [&str; 12] = [
     "CLAUDECODE",
     "CLAUDE_CODE_ENTRYPOINT",
     "CLAUDE_CODE_EXECPATH",
@@ -25,12 +25,12 @@ const SCRUBBED: [&str; 12] = [
     "CLAUDE_CODE_MESSAGING_TOKEN",
     "CLAUDE_PID",
     "AI_AGENT",
-    // Ours: a nested run has a name of its own.
+    // Ours: a nested run has its own id.
     "CR_RUN_ID",
 ];
 
-/// Flags that would break what we promise, and what to do instead.
-const REFUSED: [(&str, &str); 12] = [
+/// Flags that would break the supervision, and what to do instead.
+const REFUSED_FLAGS: [(&str, &str); 12] = [
     ("-p", "it is always passed; the prompt goes to --prompt"),
     ("--print", "it is always passed"),
     ("--output-format", "it is always stream-json"),
@@ -46,25 +46,25 @@ const REFUSED: [(&str, &str); 12] = [
 ];
 
 /// Flags that 2.1.197 does not have and 2.1.326 does.
-const NEWER: [&str; 4] = [
+const NEWER_FLAGS: [&str; 4] = [
     "--forward-subagent-text",
     "--permission-prompts",
     "--restricted",
     "--system-prompt-snapshot",
 ];
-const OLD: &str = "2.1.198";
-const NEW: &str = "2.1.326";
+const FIRST_UNKNOWN: &str = "2.1.198";
+const FIRST_WITH_NEWER: &str = "2.1.326";
 
 /// The longest single argument that the kernel takes.
-pub(crate) const LONGEST: usize = 131_071;
+pub(crate) const MAX_ARGUMENT: usize = 131_071;
 
 /// How deep runs may be nested.
-const DEEPEST: u32 = 3;
+const MAX_DEPTH: u32 = 3;
 
-/// What is known before anything starts.
+/// The agent's command line, and what else is known before it starts.
 #[derive(Debug)]
 pub struct AgentCommand {
-    /// As the user called it.
+    /// The program, as the user named it.
     pub name: OsString,
     /// Its arguments.
     pub argv: Vec<OsString>,
@@ -79,40 +79,40 @@ pub struct AgentCommand {
 }
 
 impl AgentCommand {
-    /// Translates our arguments into the agent's.
-    pub fn new(args: &AgentOptions) -> anyhow::Result<Self> {
-        refuse(&args.rest)?;
-        let name = args
+    /// Translates options into the agent's arguments.
+    pub fn new(options: &AgentOptions) -> anyhow::Result<Self> {
+        refuse(&options.rest)?;
+        let name = options
             .claude
             .clone()
             .map(OsString::from)
             .or_else(|| env::var_os("CR_CLAUDE").filter(|name| !name.is_empty()))
             .unwrap_or_else(|| "claude".into());
-        let default = (!args.resumes_session()).then(|| "sonnet".to_owned());
-        let mut plan = Self {
+        let default = (!options.resumes_session()).then(|| "sonnet".to_owned());
+        let mut command = Self {
             name,
             argv: Vec::new(),
-            model: args.model.clone().or(default),
-            permission_mode: permission_mode(args),
-            schema: schema::text(args)?,
+            model: options.model.clone().or(default),
+            permission_mode: permission_mode(options),
+            schema: schema::text(options)?,
             depth: depth()?,
         };
-        plan.fill(args);
-        Ok(plan)
+        command.fill(options);
+        Ok(command)
     }
 
-    fn fill(&mut self, args: &AgentOptions) {
+    fn fill(&mut self, options: &AgentOptions) {
         for flag in ["-p", "--output-format=stream-json", "--verbose"] {
             self.argv.push(flag.into());
         }
-        let turns = (args.max_turns > 0).then(|| args.max_turns.to_string());
-        let budget = (args.max_budget > 0.0).then(|| args.max_budget.to_string());
+        let turns = (options.max_turns > 0).then(|| options.max_turns.to_string());
+        let budget = (options.max_budget > 0.0).then(|| options.max_budget.to_string());
         // With `=`, so that a value that begins with a dash stays a value.
         let values = [
             ("--model", self.model.clone()),
-            ("--fallback-model", args.fallback_model.clone()),
-            ("--resume", args.resume.clone()),
-            ("--session-id", args.session_id.clone()),
+            ("--fallback-model", options.fallback_model.clone()),
+            ("--resume", options.resume.clone()),
+            ("--session-id", options.session_id.clone()),
             ("--max-turns", turns),
             ("--max-budget-usd", budget),
             ("--permission-mode", self.permission_mode.clone()),
@@ -123,17 +123,17 @@ impl AgentCommand {
                 self.argv.push(format!("{flag}={value}").into());
             }
         }
-        for tools in &args.allowed_tools {
+        for tools in &options.allowed_tools {
             self.argv.push(format!("--allowedTools={tools}").into());
         }
-        for tools in &args.disallowed_tools {
+        for tools in &options.disallowed_tools {
             self.argv.push(format!("--disallowedTools={tools}").into());
         }
         let switches = [
-            ("--continue", args.continue_last),
-            ("--fork-session", args.fork_session),
-            ("--include-partial-messages", args.partial_messages),
-            ("--no-session-persistence", args.no_session_persistence),
+            ("--continue", options.continue_last),
+            ("--fork-session", options.fork_session),
+            ("--include-partial-messages", options.partial_messages),
+            ("--no-session-persistence", options.no_session_persistence),
         ];
         for (flag, is_on) in switches {
             if is_on {
@@ -145,36 +145,37 @@ impl AgentCommand {
     /// Adds what depends on the program's version and on where files may go.
     pub fn complete(
         &mut self,
-        args: &AgentOptions,
+        options: &AgentOptions,
         version: &Version,
         run_dir: Option<&RunDir>,
     ) -> anyhow::Result<()> {
-        self.system_prompt(args, run_dir)?;
-        let has_prompt = args.system_prompt.is_some() || args.system_prompt_file.is_some();
-        let is_new = version.number.is_some() && !version.is_before(NEW);
-        if args.resumes_session() && has_prompt && is_new {
-            // Otherwise the one recorded first is sent again.
+        self.system_prompt(options, run_dir)?;
+        let has_prompt = options.system_prompt.is_some() || options.system_prompt_file.is_some();
+        let is_new = version.number.is_some() && !version.is_before(FIRST_WITH_NEWER);
+        if options.resumes_session() && has_prompt && is_new {
+            // Otherwise the agent sends the recorded one again.
             self.argv.push("--system-prompt-snapshot=off".into());
         }
-        let lacks = version.is_before(OLD);
-        let newer = args.rest.iter().find_map(|arg| {
+        let lacks = version.is_before(FIRST_UNKNOWN);
+        let newer = options.rest.iter().find_map(|arg| {
             let flag = flag_of(arg);
-            NEWER.iter().find(|newer| **newer == flag)
+            NEWER_FLAGS.iter().find(|newer| **newer == flag)
         });
         if let (true, Some(flag)) = (lacks, newer) {
             let have = version.number.as_deref().unwrap_or_default();
-            let text = format!("{flag} needs claude {NEW}, this is {have}");
+            let text = format!("{flag} needs claude {FIRST_WITH_NEWER}, this is {have}");
             return Err(anyhow!(text).context(Exit::Usage));
         }
-        refuse_root(self, args, version)?;
-        self.argv.extend(args.rest.iter().cloned());
+        refuse_root(self, options, version)?;
+        self.argv.extend(options.rest.iter().cloned());
         Ok(())
     }
 
-    /// By a file where there may be one: arguments are for everyone to see.
+    /// Passes it by a file where files are allowed: every user of the machine can
+    /// see arguments.
     fn system_prompt(
         &mut self,
-        args: &AgentOptions,
+        options: &AgentOptions,
         run_dir: Option<&RunDir>,
     ) -> anyhow::Result<()> {
         let file = |path: &Path| {
@@ -182,16 +183,16 @@ impl AgentCommand {
             argument.push(path);
             argument
         };
-        if let Some(path) = &args.system_prompt_file {
+        if let Some(path) = &options.system_prompt_file {
             self.argv.push(file(&std::path::absolute(path)?));
         }
-        let Some(text) = &args.system_prompt else {
+        let Some(text) = &options.system_prompt else {
             return Ok(());
         };
         let written = run_dir.filter(|dir| dir.write("system-prompt", text.as_bytes()).is_ok());
         match written {
             Some(dir) => self.argv.push(file(&dir.path().join("system-prompt"))),
-            None if text.len() > LONGEST - 100 => {
+            None if text.len() > MAX_ARGUMENT - 100 => {
                 let text = "--system-prompt is too long for an argument; use --system-prompt-file";
                 return Err(anyhow!(text).context(Exit::Usage));
             }
@@ -205,21 +206,21 @@ impl AgentCommand {
     /// The changes to our environment that make the agent's.
     pub fn environment(
         &self,
-        args: &AgentOptions,
+        options: &AgentOptions,
         run_id: &str,
     ) -> Vec<(&'static str, Option<String>)> {
-        let mut changes: Vec<_> = SCRUBBED.iter().map(|name| (*name, None)).collect();
+        let mut changes: Vec<_> = REMOVED_VARIABLES.iter().map(|name| (*name, None)).collect();
         changes.push(("CR_DEPTH", Some((self.depth + 1).to_string())));
         changes.push(("CR_PARENT_RUN_ID", Some(run_id.to_owned())));
-        if !args.background {
+        if !options.background {
             changes.push(("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", Some("1".to_owned())));
         }
         changes
     }
 }
 
-fn permission_mode(args: &AgentOptions) -> Option<String> {
-    if args.dangerously_skip_permissions {
+fn permission_mode(options: &AgentOptions) -> Option<String> {
+    if options.dangerously_skip_permissions {
         return Some("bypassPermissions".to_owned());
     }
     let from_env = || {
@@ -227,14 +228,18 @@ fn permission_mode(args: &AgentOptions) -> Option<String> {
             .ok()
             .filter(|mode| !mode.is_empty())
     };
-    args.permission_mode.clone().or_else(from_env)
+    options.permission_mode.clone().or_else(from_env)
 }
 
-/// The CLI refuses to skip permissions as root; to find that out only after it
-/// has started helps nobody.
-fn refuse_root(plan: &AgentCommand, args: &AgentOptions, version: &Version) -> anyhow::Result<()> {
-    let skips = plan.permission_mode.as_deref() == Some("bypassPermissions")
-        || args
+/// The CLI refuses to skip permissions as root. To refuse it before the start is
+/// clearer.
+fn refuse_root(
+    command: &AgentCommand,
+    options: &AgentOptions,
+    version: &Version,
+) -> anyhow::Result<()> {
+    let skips = command.permission_mode.as_deref() == Some("bypassPermissions")
+        || options
             .rest
             .iter()
             .any(|arg| arg == "--dangerously-skip-permissions");
@@ -250,7 +255,7 @@ fn refuse_root(plan: &AgentCommand, args: &AgentOptions, version: &Version) -> a
 fn refuse(rest: &[OsString]) -> anyhow::Result<()> {
     for arg in rest {
         let flag = flag_of(arg);
-        if let Some((flag, why)) = REFUSED.iter().find(|(refused, _)| *refused == flag) {
+        if let Some((flag, why)) = REFUSED_FLAGS.iter().find(|(refused, _)| *refused == flag) {
             return Err(anyhow!("{flag} cannot be passed on: {why}").context(Exit::Usage));
         }
     }
@@ -267,19 +272,19 @@ fn depth() -> anyhow::Result<u32> {
         .ok()
         .and_then(|text| text.parse().ok())
         .unwrap_or(0);
-    if depth > DEEPEST {
-        let text = format!("CR_DEPTH is {depth}: a run inside a run inside a run goes too deep");
+    if depth > MAX_DEPTH {
+        let text = format!("CR_DEPTH is {depth}: runs are nested too deep");
         return Err(anyhow!(text).context(Exit::Config));
     }
     Ok(depth)
 }
 
-/// The directory the agent runs in.
-pub fn working_directory(args: &AgentOptions) -> PathBuf {
-    let here = || env::current_dir().unwrap_or_else(|_| "/".into());
-    match &args.cwd {
+/// The directory the agent runs in, absolute. Empty if it is the current one,
+/// and that has been removed.
+pub fn working_directory(options: &AgentOptions) -> PathBuf {
+    match &options.cwd {
         Some(dir) => std::path::absolute(dir).unwrap_or_else(|_| dir.clone()),
-        None => here(),
+        None => env::current_dir().unwrap_or_default(),
     }
 }
 

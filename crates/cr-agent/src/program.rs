@@ -13,24 +13,24 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::{Deserialize, Serialize};
 
-/// How long the program may take to say its version.
+/// How long the program may take to print its version.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Why a program cannot be run.
 #[derive(Debug)]
 pub enum Missing {
-    /// There is none of that name.
+    /// No program has that name.
     NotFound,
-    /// It is there, and not executable.
+    /// It exists and is not executable.
     CannotRun(&'static str),
 }
 
-/// What the program said of itself.
+/// The version that the program printed.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
 pub struct Version {
-    /// `2.1.326`, if it said something like it.
+    /// `2.1.326`, if it printed a version.
     pub number: Option<String>,
-    /// Whether it is the real one, and no stand-in.
+    /// Whether it is the real CLI, and not a stand-in.
     pub is_claude: bool,
 }
 
@@ -43,7 +43,7 @@ struct CachedVersion {
     version: Version,
 }
 
-/// Finds `name` as a shell would: by itself if it has a slash, else in PATH.
+/// Finds `name` as a shell does: as a path if it has a slash, else in PATH.
 pub fn find_program(name: &Path) -> Result<PathBuf, Missing> {
     if name.as_os_str().as_encoded_bytes().contains(&b'/') {
         let path = std::path::absolute(name).unwrap_or_else(|_| name.to_owned());
@@ -80,9 +80,9 @@ fn check(path: &Path) -> Result<(), Missing> {
     Ok(())
 }
 
-/// The version of the program at `path`, from the cache or by asking.
+/// The version of the program at `path`, from the cache or from the program.
 pub fn program_version(path: &Path, state: Option<&StateDir>) -> Version {
-    if !answers(path) {
+    if !can_be_asked(path) {
         return Version::default();
     }
     let cache = state.and_then(|state| {
@@ -104,7 +104,7 @@ pub fn program_version(path: &Path, state: Option<&StateDir>) -> Version {
         .and_then(|file| fs::read(file).ok())
         .and_then(|text| serde_json::from_slice(&text).ok())
         .unwrap_or_default();
-    // What a stand-in says depends on what it plays.
+    // The version of a stand-in depends on its recording.
     if let Some(known) = known
         .iter()
         .find(|known| is_same(known) && known.version.is_claude)
@@ -122,15 +122,15 @@ pub fn program_version(path: &Path, state: Option<&StateDir>) -> Version {
             mtime_nsec: meta.mtime_nsec(),
             version: version.clone(),
         });
-        // Without a cache it is asked again, that is all.
+        // Without a cache the program is asked again.
         let _ = serde_json::to_vec(&known).map(|text| cache.write("versions.json", &text));
     }
     version
 }
 
-/// Whether it is safe to ask. A script may be anybody's wrapper, and one that
-/// does not look at its arguments would do its work twice.
-fn answers(path: &Path) -> bool {
+/// Whether it is safe to run the program for its version. A script may be a
+/// wrapper that ignores its arguments, and it would do its work twice.
+fn can_be_asked(path: &Path) -> bool {
     let mut head = [0; 128];
     let Ok(length) = File::open(path).and_then(|mut file| file.read(&mut head)) else {
         return false;

@@ -1,4 +1,4 @@
-//! The schema that an answer is asked to satisfy.
+//! The schema that the answer must satisfy.
 
 use std::fs;
 use std::io::Write;
@@ -8,16 +8,16 @@ use anyhow::{Context, anyhow};
 use cr_io::Exit;
 use serde_json::value::RawValue;
 
-use crate::argv::LONGEST;
+use crate::argv::MAX_ARGUMENT;
 use crate::options::AgentOptions;
 
-/// The schema that was asked for, as text: the agent takes no file.
-pub(crate) fn text(args: &AgentOptions) -> anyhow::Result<Option<String>> {
-    let Some(given) = &args.json_schema else {
+/// The text of the schema: the agent takes no file.
+pub(crate) fn text(options: &AgentOptions) -> anyhow::Result<Option<String>> {
+    let Some(given) = &options.json_schema else {
         return Ok(None);
     };
     let is_inline = given.trim_start().starts_with('{');
-    let place = if is_inline {
+    let source = if is_inline {
         "--json-schema".to_owned()
     } else {
         format!("--json-schema: {given}")
@@ -26,9 +26,10 @@ pub(crate) fn text(args: &AgentOptions) -> anyhow::Result<Option<String>> {
         given.clone()
     } else {
         let read = fs::read_to_string(given);
-        read.with_context(|| place.clone()).context(Exit::NoInput)?
+        read.with_context(|| source.clone())
+            .context(Exit::NoInput)?
     };
-    let wrong = |text: String| anyhow!(text).context(place.clone()).context(Exit::Config);
+    let wrong = |text: String| anyhow!(text).context(source.clone()).context(Exit::Config);
     if let Err(err) = serde_json::from_str::<&RawValue>(&text) {
         return Err(wrong(err.to_string()));
     }
@@ -39,16 +40,16 @@ pub(crate) fn text(args: &AgentOptions) -> anyhow::Result<Option<String>> {
         return Err(wrong(why));
     }
     let text = cr_json::compact(text.trim());
-    if text.len() > LONGEST - 100 {
+    if text.len() > MAX_ARGUMENT - 100 {
         let text = "--json-schema: the schema is too long for an argument";
         return Err(anyhow!(text).context(Exit::Usage));
     }
     Ok(Some(text))
 }
 
-/// Why `text` is no schema, if it is none. cr-extract knows schemas: what it
-/// takes to know them would double this program. Where there is no cr-extract,
-/// the agent will say it.
+/// Why `text` is not a schema, if it is not. cr-extract checks that: the code for
+/// it would double the size of this program. Where cr-extract is missing, the
+/// agent reports the error.
 fn refusal(text: &str) -> Option<String> {
     let mut child = Command::new(cr_io::find_tool("cr-extract"))
         .args(["--check", "--schema", "/dev/stdin"])
@@ -58,7 +59,7 @@ fn refusal(text: &str) -> Option<String> {
         .spawn()
         .ok()?;
     if let Some(mut stdin) = child.stdin.take() {
-        // Whoever does not read it to the end has something to say.
+        // A checker that does not read to the end reports an error itself.
         let _ = stdin.write_all(text.as_bytes());
     }
     let output = child.wait_with_output().ok()?;

@@ -1,7 +1,7 @@
-//! What the agent is doing, by what its lines say.
+//! What the agent is doing, according to its lines.
 //!
-//! Silence means nothing by itself: a model may think for minutes and a tool
-//! may build for an hour. So the clocks ask here what is being waited for.
+//! Silence by itself means nothing: a model may think for minutes and a tool may
+//! build for an hour. So the clocks depend on what the agent waits for.
 
 use std::time::Instant;
 
@@ -11,10 +11,10 @@ use crate::record::millis;
 use cr_stream::{AgentActivity, Doing};
 
 /// The most characters of a tool's target that are kept.
-const TARGET: usize = 200;
+const MAX_TARGET: usize = 200;
 
-/// More open calls than this are not told apart.
-const CALLS: usize = 1000;
+/// The most open calls that are tracked.
+const MAX_CALLS: usize = 1000;
 
 /// Everything the clocks need to know.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(crate) struct Activity {
     pub(crate) last_line: Instant,
     /// Whether there was one.
     pub(crate) has_spoken: bool,
-    /// The agent takes up a session.
+    /// The agent continues a session.
     pub(crate) is_resumed: bool,
     /// The model has said something.
     has_answered: bool,
@@ -75,7 +75,7 @@ impl Activity {
         }
     }
 
-    /// Takes note of a line that is too odd to be read.
+    /// Takes note of a line that cannot be parsed.
     pub(crate) fn sign_of_life(&mut self, now: Instant) {
         self.last_line = now;
         self.has_spoken = true;
@@ -84,7 +84,7 @@ impl Activity {
     /// Takes note of a line.
     pub(crate) fn line(&mut self, line: &[u8], now: Instant) {
         self.sign_of_life(now);
-        // Pieces of a message come by the thousand and change nothing.
+        // Parts of a message are many and change nothing.
         if Kind::of_head(line) == Some(Kind::StreamEvent) {
             return;
         }
@@ -116,11 +116,11 @@ impl Activity {
         }
         for block in message.blocks() {
             match block {
-                Block::ToolUse(call) if self.calls.len() < CALLS => {
+                Block::ToolUse(call) if self.calls.len() < MAX_CALLS => {
                     self.begin_turn(now);
                     self.calls.push(Call {
                         id: call.id.decode().into_owned(),
-                        name: call.name.prefix(TARGET).into_owned(),
+                        name: call.name.prefix(MAX_TARGET).into_owned(),
                         target: call.input.and_then(target),
                         since: now,
                         reset: now,
@@ -136,7 +136,7 @@ impl Activity {
     }
 
     fn result(&mut self, end: &TurnEnd<'_>, now: Instant) {
-        // Some releases begin a resumed session with the result of nothing.
+        // Some releases begin a resumed session with an empty result.
         let is_early = self.is_resumed && !self.has_answered && !end.is_error();
         self.result_at = (!is_early).then_some(now);
         self.result_is_error = Some(end.is_error());
@@ -154,7 +154,7 @@ impl Activity {
             }
             "background_tasks_changed" => {
                 let tasks = event.line.get("tasks").map(Raw::items).unwrap_or_default();
-                let ids = tasks.iter().take(CALLS).enumerate().map(|(i, task)| {
+                let ids = tasks.iter().take(MAX_CALLS).enumerate().map(|(i, task)| {
                     let id = task.string("task_id").or_else(|| task.string("id"));
                     id.map_or_else(|| i.to_string(), std::borrow::Cow::into_owned)
                 });
@@ -185,7 +185,7 @@ impl Activity {
         }
     }
 
-    /// Whether work is known to go on beside the turns.
+    /// Whether background tasks are known to run.
     pub(crate) fn has_background(&self) -> bool {
         !self.background.is_empty()
     }
@@ -196,7 +196,7 @@ impl Activity {
         Some(Longest { reset })
     }
 
-    /// What is being waited for.
+    /// What the agent waits for.
     pub(crate) fn doing(&self, now: Instant) -> Doing<'static> {
         let since = |at: Instant| millis(now.saturating_duration_since(at));
         let plain = |what: AgentActivity, at| Doing {
@@ -223,7 +223,7 @@ impl Activity {
         }
     }
 
-    /// Moves everything later by time that does not count.
+    /// Moves all times by time that does not count.
     pub(crate) fn shift(&mut self, by: std::time::Duration) {
         self.started += by;
         self.last_line += by;
@@ -257,7 +257,7 @@ fn target(input: Raw<'_>) -> Option<String> {
         .iter()
         .find_map(|key| input.get(key).and_then(Raw::text))?;
     Some(
-        cr_io::first_chars(&text.prefix(4 * TARGET), TARGET)
+        cr_io::first_chars(&text.prefix(4 * MAX_TARGET), MAX_TARGET)
             .0
             .to_owned(),
     )

@@ -20,7 +20,7 @@ pub(crate) enum Cause {
     Signal(i32),
     /// The process that started us is gone.
     Orphaned,
-    /// Nobody reads standard output.
+    /// The reader of standard output has left.
     ReaderGone,
     /// Standard output cannot be written.
     OutputFailed(String),
@@ -86,8 +86,8 @@ impl Cause {
     }
 }
 
-/// Our exit code. The agent's own, unless something else came first; a result
-/// that was seen outlives the clock that ended its agent.
+/// Our exit code: the agent's own, unless something else ended it. After a result
+/// it is the result's, also if a clock ended the agent.
 pub(crate) fn code(
     cause: Option<&Cause>,
     end: Option<End>,

@@ -1,11 +1,11 @@
-//! A user namespace for those who may not have the other kinds otherwise.
+//! A user namespace: without root, other namespaces need one.
 
 use std::fs;
 use std::io;
 
 use rustix::process::{getegid, geteuid};
 
-/// Enters a user namespace in which everyone is who they were. Root needs none.
+/// Enters a user namespace that keeps the user and the group. Root needs none.
 pub(crate) fn user() -> io::Result<()> {
     let (uid, gid) = (geteuid(), getegid());
     if uid.is_root() {

@@ -1,9 +1,9 @@
 //! Standard output, and the recording beside it.
 //!
-//! A thread writes what may block, so that a reader that stands still stops
-//! neither the clocks nor the signals. What waits for it is bounded:
-//! [`Output::is_full`] tells the supervisor to read no more from the agent. What
-//! cannot block is written at once, without the detour.
+//! A thread does the writes that may block, so that a slow reader stops neither
+//! the clocks nor the signals. What waits for the thread is bounded:
+//! [`Output::is_full`] tells the supervisor to read no more from the agent. A
+//! write that cannot block is done at once, without the thread.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
@@ -31,12 +31,12 @@ const OUTPUT_FILE_TIMEOUT: Duration = Duration::from_secs(1);
 /// A pipe that can be written to takes this much without blocking.
 const ATOMIC_WRITE: usize = 4096;
 
-/// What became of standard output.
+/// The state of standard output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// It takes what it is given.
     Open,
-    /// Nobody reads it any more.
+    /// Its reader has left.
     Gone,
     /// It cannot be written, and why.
     Failed(String),
@@ -178,12 +178,12 @@ impl Output {
         }
     }
 
-    /// When [`Output::flush`] wants to be called at the latest.
+    /// When [`Output::flush`] must be called at the latest.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.unannounced.map(|since| since + RECORD_LAG)
     }
 
-    /// Whether the batch can be written without waiting for anybody.
+    /// Whether the batch can be written without blocking.
     fn fits(&self) -> bool {
         self.batch.len() <= ATOMIC_WRITE && is_writable(&self.stdout)
     }
@@ -202,12 +202,12 @@ impl Output {
         self.last
     }
 
-    /// What became of standard output so far.
+    /// The state of standard output.
     pub(crate) fn fate(&self) -> Fate {
         self.shared.lock().fate.clone()
     }
 
-    /// Nobody reads standard output any more.
+    /// Takes note that the reader of standard output has left.
     pub(crate) fn abandon(&self) {
         let mut state = self.shared.lock();
         if state.fate == Fate::Open {
@@ -254,7 +254,7 @@ impl Output {
         self.flush();
     }
 
-    /// Forgets that something changed; polling then waits for the next time.
+    /// Clears the wake-up of the writer, so that a poll waits for the next one.
     pub(crate) fn acknowledge(&self) {
         let mut bytes = [0; 64];
         while matches!((&self.woken).read(&mut bytes), Ok(n) if n > 0) {}
@@ -389,7 +389,7 @@ impl Writer {
     }
 }
 
-/// Whether a write of little takes no time.
+/// Whether a short write to `file` does not block.
 fn is_pipe_or_file(file: &File) -> bool {
     let kind = file.metadata().map(|meta| meta.file_type());
     kind.is_ok_and(|kind| kind.is_fifo() || kind.is_file())

@@ -1,5 +1,4 @@
-//! The record of a run: its beginning and its end, and no more than a disk can
-//! bear of what lies between.
+//! The record of a run's stream: bounded, with its beginning and its end.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -7,7 +6,7 @@ use std::io::{self, Write};
 use cr_stream::{Cut, compose_line};
 use memchr::{memchr, memchr_iter};
 
-/// What is kept of the end, in bytes.
+/// How much of the end is kept, in bytes.
 const TAIL: usize = 4 << 20;
 
 /// The file that the stream is kept in.
@@ -15,7 +14,7 @@ const TAIL: usize = 4 << 20;
 pub(crate) struct Recording<W = File> {
     file: W,
     run_id: String,
-    /// How long it may become, but for its end; 0 is no limit.
+    /// The most bytes of its beginning; 0 is no limit.
     limit: u64,
     written: u64,
     /// The last lines, once the limit is reached.
@@ -37,7 +36,7 @@ impl<W: Write> Recording<W> {
         }
     }
 
-    /// Whether something of the stream is missing in it.
+    /// Whether a part of the stream is missing.
     pub(crate) fn is_cut(&self) -> bool {
         self.is_cut
     }
@@ -66,9 +65,9 @@ impl<W: Write> Recording<W> {
         self.tail.drain(..rest);
     }
 
-    /// Adds the end, and says what is missing before it.
+    /// Adds the end, and before it a line that says how much is missing.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
-        // From here on nothing is written at once any more.
+        // Later lines belong to the end.
         self.limit = self.limit.min(self.written);
         if self.left_out.bytes > 0 {
             let line = compose_line(Some(&self.run_id), &self.left_out);

@@ -82,7 +82,7 @@ pub(crate) fn run(options: &AgentOptions) -> anyhow::Result<Exit> {
         return done;
     };
     match exit_of(&err) {
-        // What we lack ourselves: descriptors, memory, processes.
+        // Our own failures: no descriptors, memory or processes.
         exit @ (Exit::Tool | Exit::CannotExec) => {
             run.fail(&path, &Cause::NotStarted(exit, message(&err)))
         }
@@ -99,7 +99,11 @@ impl Run<'_> {
             Err((name.to_owned(), Cause::NotStarted(exit, text)))
         };
         if !self.cwd.is_dir() {
-            let text = format!("{}: no such directory", self.cwd.display());
+            let text = if self.cwd.as_os_str().is_empty() {
+                "the current directory was removed".to_owned()
+            } else {
+                format!("{}: no such directory", self.cwd.display())
+            };
             return Err((name.to_owned(), Cause::NotStarted(Exit::Tool, text)));
         }
         match cr_agent::find_program(name) {

@@ -1,5 +1,5 @@
-//! The agent's standard error: always drained, each line an event, both ends
-//! kept for the last word on the run.
+//! The agent's standard error: always read, each line an event; its beginning
+//! and its end are kept for the last line.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::read_budget::{BudgetedRead, BudgetedReader, ReadState};
 use crate::stdout::Sink;
 
-/// What is kept of the beginning and of the end.
+/// How much of the beginning and of the end is kept, in bytes.
 const HEAD: usize = 16 << 10;
 const TAIL: usize = 64 << 10;
 
@@ -84,7 +84,7 @@ impl Stderr {
         }
     }
 
-    /// Both ends, for the last line.
+    /// The beginning and the end, for the last line.
     pub(crate) fn ends(&self) -> AgentStderr<'_> {
         AgentStderr {
             bytes: self.bytes,

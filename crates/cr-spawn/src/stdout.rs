@@ -15,7 +15,7 @@ use crate::read_budget::{BudgetedRead, BudgetedReader, ReadState};
 /// How much of the beginning of a long line is shown, in bytes.
 const SHOWN_HEAD: usize = 1000;
 
-/// What the lines were.
+/// How many lines there were of each kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) lines: u64,
@@ -32,9 +32,9 @@ pub(crate) struct Counts {
 pub(crate) trait Sink {
     /// A line to pass on as it is.
     fn pass(&mut self, line: &[u8]);
-    /// A line of ours in place of one of the agent's.
+    /// A line of ours instead of one of the agent's.
     fn replace(&mut self, line: &[u8]);
-    /// Whether it wants no more for now.
+    /// Whether it takes no more for now.
     fn is_full(&self) -> bool;
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Stdout {
 #[derive(Debug)]
 enum Stage {
     Lines,
-    /// A line that may still turn out short enough.
+    /// A line that may still be short enough.
     Long,
     /// A line that goes to a file.
     Spool(Spool),
@@ -130,7 +130,7 @@ impl AsFd for Stdout {
 }
 
 impl Counts {
-    /// Passes a line on, or what has to stand in its place.
+    /// Passes a line on, or a line of ours instead.
     fn take(&mut self, line: &[u8], context: &Context<'_>, sink: &mut impl Sink) {
         self.lines += 1;
         self.bytes += line.len() as u64 + u64::from(!self.torn);
@@ -205,7 +205,7 @@ impl Spool {
         self.sha256.update(part);
         let room = SHOWN_HEAD - self.head.len();
         self.head.extend_from_slice(&part[..part.len().min(room)]);
-        // Half a file would be worse than none.
+        // Half a file is worse than none.
         if let Some((file, path)) = &mut self.file
             && (self.bytes > self.room || file.write_all(part).is_err())
         {

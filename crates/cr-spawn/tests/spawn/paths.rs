@@ -1,4 +1,4 @@
-//! Paths that are not UTF-8.
+//! Paths that are not UTF-8, and a directory that is gone.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -33,4 +33,22 @@ fn a2_a_path_that_is_not_utf_8_is_one_like_any_other() {
     let settings: Value = serde_json::from_slice(&settings).expect("JSON");
     let bytes = settings["claude"]["Unix"].as_array().expect("bytes");
     assert_eq!(bytes.len(), agent.as_os_str().len());
+}
+
+#[test]
+fn a_directory_that_was_removed_is_no_place_to_run_in() {
+    let mut case = Case::playing(&[INIT, RESULT], "");
+    let mut shell = case.world.command("sh");
+    shell
+        .args([
+            "-c",
+            r#"mkdir gone && cd gone && rmdir ../gone && exec "$@""#,
+            "sh",
+        ])
+        .arg(bin("cr-spawn"));
+    case.instead(shell);
+    let done = case.run();
+    assert_eq!(done.exit()["reason"], "spawn_failed");
+    assert!(done.agents().is_empty());
+    assert_eq!(done.code(), Some(125));
 }
