@@ -1,6 +1,7 @@
 //! The class of a line: an event, a summary, or text.
 
 use cr_event::{Event, Kind, strip};
+use cr_stream::Finder;
 use cr_summary::{NewerSchema, Summary};
 
 use crate::Form;
@@ -89,11 +90,8 @@ fn class_of(line: &[u8]) -> Class<'_> {
 
 /// Whether an attempt begins: when it ends, the line has an outcome.
 fn begins_attempt(line: &[u8]) -> bool {
-    if Kind::of_head(line) != Some(Kind::Cr) {
-        return false;
-    }
-    let event = Event::parse(line);
-    event.is_ok_and(|event| event.is("task") && event.line.get("outcome").is_none())
+    Finder::may_be_own(line)
+        && Event::parse(line).is_ok_and(|event| cr_stream::begins_attempt(&event))
 }
 
 /// The summary in the line, if it is one: it has an outcome, a place for the

@@ -37,7 +37,7 @@ pub use limit::{AgentActivity, Clock, Doing, Limit};
 pub use open_enum::{Named, OpenEnum};
 pub use output::{Cut, Forged, Noise, Oversize, Stderr};
 pub use own_line::{Finder, OwnLine, Subtype};
-pub use run::{Run, Task, Wave};
+pub use run::{Run, Task, Wave, begins_attempt};
 pub use start::{AgentProgram, Limits, RetryStart, Start};
 pub use state::{State, StateName, TurnCause};
 pub use time::{now, timestamp};

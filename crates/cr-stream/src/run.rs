@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use cr_event::Event;
+
 use crate::field::object;
 use crate::{LineBody, Subtype};
 
@@ -46,6 +48,12 @@ object! {
 
 impl LineBody for Task<'_> {
     const SUBTYPE: Subtype = Subtype::Task;
+}
+
+/// Whether `event` says that an attempt begins: it is a `cr/task` line, and only
+/// an attempt that ended has an outcome.
+pub fn begins_attempt(event: &Event<'_>) -> bool {
+    Subtype::of(event) == Some(Subtype::Task) && event.line.get("outcome").is_none()
 }
 
 object! {

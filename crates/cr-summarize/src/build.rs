@@ -5,12 +5,14 @@ use cr_io::Redactor;
 use cr_summary::{Attempt, Denial, Git, Limit, Retry, SCHEMA, Summary, Tokens, Tools};
 use cr_usage::{CostSource, Prices, percent_used};
 use cr_verdict::{ResultFacts, Verdict, judge};
+use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::calls::Denied;
 use crate::collector::Collector;
 use crate::counts;
 use crate::evidence::{evidence, facts, stderr_text};
+use crate::own_lines::Ended;
 use crate::resume::resume;
 use crate::value::{found_in, rewritten};
 
@@ -38,6 +40,11 @@ impl SummaryOptions {
         text.map(|text| self.mask(text))
     }
 
+    /// `value` as JSON, masked.
+    fn json(&self, value: &impl Serialize) -> Option<Box<RawValue>> {
+        self.value(&serde_json::to_vec(value).ok()?)
+    }
+
     fn value(&self, bytes: &[u8]) -> Option<Box<RawValue>> {
         let raw = Cursor::new(bytes).raw().ok()?;
         rewritten(raw, &self.redactor)
@@ -60,13 +67,13 @@ pub(crate) fn summary(collector: &Collector, options: &SummaryOptions) -> Summar
         schema: SCHEMA,
         tokens: tokens(collector, options),
         tool_calls: collector.calls.total,
-        supervised: collector.ours.seen,
+        supervised: collector.run_facts.seen,
         results: collector.turns.results,
         turns: collector.turns.list.clone(),
         subagents: collector.calls.subagents,
         api_retries: collector.api_retries,
         compactions: collector.compactions,
-        forged: collector.ours.forged,
+        forged: collector.run_facts.forged,
         session_cost_usd: collector.usage.cost().session(),
         counts: collector.counts,
         tools: tools(collector),
@@ -86,7 +93,7 @@ pub(crate) fn summary(collector: &Collector, options: &SummaryOptions) -> Summar
     }
     summary.errors = errors(collector, facts, &verdict, options);
     resumption(&mut summary, collector, options);
-    if let Some(disorder) = collector.ours.disorder {
+    if let Some(disorder) = collector.run_facts.disorder {
         summary.stream_error = Some(disorder.into());
         summary.ok = Some(false);
         summary.code = Some(cr_io::Exit::Data.code());
@@ -133,48 +140,48 @@ fn tools(collector: &Collector) -> Tools {
 }
 
 fn identity(summary: &mut Summary, collector: &Collector, options: &SummaryOptions) {
-    let ours = &collector.ours;
+    let run = &collector.run_facts;
     summary.session_id = options.masked(collector.session.session_id.as_deref());
-    let model = collector.usage.context().model().or(ours.model.as_deref());
+    let model = collector.usage.context().model().or(run.model.as_deref());
     summary.model = options.masked(model);
-    summary.run_id = options.masked(ours.run_id.as_deref());
+    summary.run_id = options.masked(run.run_id.as_deref());
     // Attempts have directories of their own, in one of the whole run.
-    let whole = ours.whole.as_ref().and_then(|whole| whole.run_dir.as_ref());
-    let run_dir = whole.or(ours.run_dir.as_ref());
+    let whole = run.whole.as_ref().and_then(|whole| whole.run_dir.as_ref());
+    let run_dir = whole.or(run.run_dir.as_ref());
     summary.run_dir = options.masked(run_dir.map(String::as_str));
-    let cwd = collector.session.cwd.as_deref().or(ours.cwd.as_deref());
+    let cwd = collector.session.cwd.as_deref().or(run.cwd.as_deref());
     summary.cwd = options.masked(cwd);
     let stream = run_dir.map(|dir| format!("{dir}/stream.ndjson"));
     summary.transcript = options.masked(stream.as_deref());
-    summary.recorded = ours.recorded;
-    let file = ours.output_file.as_deref();
-    summary.output_file = file.and_then(|file| options.value(file));
-    if ours.record_cut {
+    summary.recorded = run.recorded;
+    let file = run.output_file.as_ref();
+    summary.output_file = file.and_then(|file| options.json(file));
+    if run.record_cut {
         summary.truncated.push("transcript".into());
     }
 }
 
 fn ending(summary: &mut Summary, collector: &Collector, options: &SummaryOptions) {
-    if let Some(exit) = &collector.ours.exit {
-        summary.reason = Some(options.mask(&exit.reason));
+    if let Some(Ended { exit, .. }) = &collector.run_facts.exit {
+        summary.reason = Some(options.mask(exit.reason.as_str()));
         summary.exit_code = exit.exit_code;
         summary.torn_tail = exit.torn_tail;
         summary.killed = exit.killed;
         summary.signal = exit.signal.or(exit.interrupted_by);
-        let leaked = exit.leaked.iter().filter_map(|item| options.value(item));
+        let leaked = exit
+            .leaked
+            .iter()
+            .filter_map(|process| options.json(process));
         summary.leaked = leaked.collect();
         let listed = summary.leaked.len() as u64;
         summary.totals.leaked_total = exit.leaked_total.filter(|total| *total > listed);
     }
-    summary.limit = collector.ours.limit.as_ref().map(|limit| Limit {
-        clock: options.mask(&limit.clock),
+    summary.limit = collector.run_facts.limit.as_ref().map(|limit| Limit {
+        clock: options.mask(limit.clock.as_str()),
         limit_ms: limit.limit_ms,
         elapsed_ms: limit.elapsed_ms,
         action: options.mask(&limit.action),
-        doing: limit
-            .doing
-            .as_deref()
-            .and_then(|doing| options.value(doing)),
+        doing: limit.doing.as_ref().and_then(|doing| options.json(doing)),
     });
     if let Some(last) = &collector.turns.last {
         summary.num_turns = last.num_turns;
@@ -230,13 +237,15 @@ fn time(summary: &mut Summary, collector: &Collector) {
     let (started, ended) = (collector.session.started(), collector.session.ended());
     summary.started_at = started;
     summary.ended_at = ended;
-    let exit = collector.ours.exit.as_ref();
+    let exit = collector.run_facts.exit.as_ref();
     let wall = started.zip(ended).map(|(from, to)| to.duration_since(from));
     let wall = wall.and_then(|wall| u64::try_from(wall.as_millis()).ok());
     let turns = Some(collector.turns.duration_ms).filter(|_| collector.turns.results > 0);
     // The exit line is that of the last attempt.
-    let exit = exit.filter(|_| collector.ours.attempts.len() < 2);
-    let duration = exit.and_then(|exit| exit.duration_ms).or(wall.max(turns));
+    let exit = exit.filter(|_| collector.run_facts.attempts.len() < 2);
+    let duration = exit
+        .and_then(|ended| ended.exit.duration_ms)
+        .or(wall.max(turns));
     summary.duration_ms = duration;
     summary.duration_seconds = duration.map(|ms| ms.saturating_add(500) / 1000);
 }
@@ -264,7 +273,7 @@ fn lists(summary: &mut Summary, collector: &Collector, options: &SummaryOptions)
     for task in &mut summary.background_unfinished {
         task.description = options.masked(task.description.as_deref());
     }
-    let attempts = collector.ours.attempts.iter().cloned();
+    let attempts = collector.run_facts.attempts.iter().cloned();
     summary.attempts = attempts
         .map(|attempt| Attempt {
             why: options.masked(attempt.why.as_deref()),
@@ -272,7 +281,7 @@ fn lists(summary: &mut Summary, collector: &Collector, options: &SummaryOptions)
         })
         .collect();
     summary.git = collector
-        .ours
+        .run_facts
         .git
         .clone()
         .map(|git| masked_git(git, options));
@@ -314,7 +323,7 @@ fn reasons(
 ) {
     summary.why = options.mask(&verdict.why);
     summary.next = options.mask(&verdict.next);
-    let whole = collector.ours.whole.as_ref();
+    let whole = collector.run_facts.whole.as_ref();
     if let Some(command) = whole.and_then(|whole| whole.next.as_deref()) {
         summary.next = options.mask(&format!(
             "{} Or go on with the attempts: {command}",
@@ -344,8 +353,8 @@ fn errors(
     } else if let Some(failure) = &collector.failure {
         errors.push(failure.text.clone());
     }
-    let exit = collector.ours.exit.as_ref();
-    let failed = exit.filter(|exit| exit.exit_code != Some(0));
+    let exit = collector.run_facts.exit.as_ref();
+    let failed = exit.filter(|ended| ended.exit.exit_code != Some(0));
     if let Some(exit) = failed {
         let lines = stderr_text(exit)
             .lines()
@@ -353,7 +362,8 @@ fn errors(
         let lines: Vec<_> = lines.collect();
         let last = lines.len().saturating_sub(STDERR_LINES);
         errors.extend(lines[last..].iter().map(|line| (*line).to_owned()));
-        errors.extend(exit.error.clone().filter(|error| !errors.contains(error)));
+        let error = exit.exit.error.as_deref().map(str::to_owned);
+        errors.extend(error.filter(|error| !errors.contains(error)));
         if errors.is_empty() {
             errors.push(verdict.why.clone());
         }
@@ -367,7 +377,7 @@ fn resumption(summary: &mut Summary, collector: &Collector, options: &SummaryOpt
         collector.turns.last.as_ref().is_some_and(|last| {
             last.subtype == "error_during_execution" && last.num_turns == Some(0)
         });
-    if never_began || collector.ours.unsaved {
+    if never_began || collector.run_facts.unsaved {
         return;
     }
     let id = collector.session.session_id.as_deref();
@@ -376,7 +386,7 @@ fn resumption(summary: &mut Summary, collector: &Collector, options: &SummaryOpt
         .session
         .cwd
         .as_deref()
-        .or(collector.ours.cwd.as_deref());
+        .or(collector.run_facts.cwd.as_deref());
     let is_plain = cwd.is_none_or(|cwd| options.mask(cwd) == cwd);
     let resume = id.and_then(|id| resume(id, cwd)).filter(|_| is_plain);
     if let Some(resume) = resume {

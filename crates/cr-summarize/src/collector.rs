@@ -1,6 +1,7 @@
 //! Collects the facts of a run from its lines.
 
 use cr_event::{Block, Content, Event, Kind, Message, Raw, TurnEnd};
+use cr_stream::{Subtype, begins_attempt};
 use cr_summary::Counts;
 use cr_usage::UsageMeter;
 use cr_verdict::RateLimit;
@@ -9,7 +10,7 @@ use jiff::Timestamp;
 use crate::background::Background;
 use crate::calls::Calls;
 use crate::counts::{self, Fate};
-use crate::ours::Ours;
+use crate::own_lines::RunFacts;
 use crate::session::SessionFacts;
 use crate::turns::{Turns, beginning};
 
@@ -28,7 +29,7 @@ pub(crate) struct Collector {
     pub(crate) usage: UsageMeter,
     pub(crate) calls: Calls,
     pub(crate) turns: Turns,
-    pub(crate) ours: Ours,
+    pub(crate) run_facts: RunFacts,
     /// Attempts that had ended when the current one began.
     pub(crate) attempts_before: usize,
     pub(crate) background: Background,
@@ -87,23 +88,24 @@ impl Collector {
     pub(crate) fn count(&mut self, fate: Fate) {
         counts::count(&mut self.counts, fate);
         if fate != Fate::Blank && !self.is_subagent {
-            self.ours.follows();
+            self.run_facts.follows();
         }
     }
 
     /// Takes a line in.
     pub(crate) fn take(&mut self, event: &Event<'_>) {
         if event.kind == Kind::Cr && !self.is_subagent {
-            if !event.is("exit") {
-                self.ours.follows();
+            let subtype = Subtype::of(event);
+            if subtype != Some(Subtype::Exit) {
+                self.run_facts.follows();
             }
             self.session.at(event.at);
-            if event.is("task") && event.line.get("outcome").is_none() {
+            if begins_attempt(event) {
                 self.next_attempt();
             }
-            let fate = self.ours.take(event);
-            if event.is("start") {
-                self.usage.next_process(self.ours.resumes);
+            let fate = self.run_facts.take(event);
+            if subtype == Some(Subtype::Start) {
+                self.usage.next_process(self.run_facts.resumes);
             }
             counts::count(&mut self.counts, fate);
             return;
@@ -118,8 +120,8 @@ impl Collector {
     /// Another attempt begins: tokens and cost stay counted, the end of the one
     /// before no longer decides.
     fn next_attempt(&mut self) {
-        self.ours.begin_again();
-        self.attempts_before = self.ours.attempts.len();
+        self.run_facts.begin_again();
+        self.attempts_before = self.run_facts.attempts.len();
         self.turns.next_attempt();
         self.calls.next_attempt();
         self.background = Background::default();

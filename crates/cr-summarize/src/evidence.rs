@@ -1,27 +1,28 @@
 //! The collected facts as evidence for the verdict.
 
+use cr_stream::Reason;
 use cr_verdict::{Evidence, ExitFacts, Finding, Outcome, ResultFacts};
 
 use crate::collector::{Collector, LogEnd};
-use crate::ours::Ended;
+use crate::own_lines::Ended;
 
 /// The evidence for the verdict.
 pub(crate) fn evidence<'a>(
     collector: &'a Collector,
     result: Option<ResultFacts<'a>>,
 ) -> Evidence<'a> {
-    let exit = collector.ours.exit.as_ref();
+    let exit = collector.run_facts.exit.as_ref();
     let last = collector.turns.last.as_ref();
     let failure = collector
         .failure
         .as_ref()
         .map(|failure| failure.error.as_str());
-    let asked = collector.session.schema_asked || collector.ours.schema_asked;
+    let asked = collector.session.schema_asked || collector.run_facts.schema_asked;
     let answered = last.is_some_and(|last| last.structured.is_some());
     // A command of the CLI itself answers no schema.
     let is_local = last.is_some_and(|last| last.num_turns == Some(0));
     Evidence {
-        supervised: collector.ours.seen,
+        supervised: collector.run_facts.seen,
         exit: exit.map(exit_facts),
         result,
         assistant_error: last
@@ -40,22 +41,25 @@ pub(crate) fn evidence<'a>(
 /// What the orchestrator's verification found in the last attempt: it reports an
 /// attempt that has ended by a `cr/task` line with the outcome.
 fn finding(collector: &Collector) -> Option<Finding> {
-    let ended = collector.ours.attempts.get(collector.attempts_before..)?;
+    let ended = collector
+        .run_facts
+        .attempts
+        .get(collector.attempts_before..)?;
     let outcome = Outcome::parse(ended.last()?.outcome.as_deref()?)?;
     Finding::of(outcome)
 }
 
 /// The agent's standard error, or why it could not be started.
 pub(crate) fn stderr_text(exit: &Ended) -> &str {
-    match &exit.error {
+    match &exit.exit.error {
         Some(error) if exit.stderr.is_empty() => error,
         _ => &exit.stderr,
     }
 }
 
-fn exit_facts(exit: &Ended) -> ExitFacts<'_> {
+fn exit_facts(Ended { exit, .. }: &Ended) -> ExitFacts<'_> {
     ExitFacts {
-        reason: &exit.reason,
+        reason: exit.reason.as_str(),
         exit_code: exit.exit_code,
         signal: exit.signal,
         spawn_code: exit.spawn_code,
@@ -73,8 +77,11 @@ pub(crate) fn facts(collector: &Collector) -> Option<ResultFacts<'_>> {
 /// then. A run that the supervisor ended after a result keeps it.
 fn result_facts(collector: &Collector) -> Option<ResultFacts<'_>> {
     let last = collector.turns.last.as_ref()?;
-    let exit = collector.ours.exit.as_ref();
-    let is_ours = exit.is_some_and(|exit| !matches!(&*exit.reason, "exit" | "signal"));
+    let exit = collector.run_facts.exit.as_ref();
+    let is_ours = exit.is_some_and(|ended| {
+        let reason = ended.exit.reason.known();
+        !matches!(reason, Some(Reason::Exit | Reason::Signal))
+    });
     if collector.turns.is_open && !is_ours {
         return None;
     }

@@ -21,7 +21,7 @@ mod counts;
 mod evidence;
 mod help;
 mod inputs;
-mod ours;
+mod own_lines;
 mod read;
 mod resume;
 mod session;

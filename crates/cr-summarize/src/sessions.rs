@@ -3,6 +3,7 @@
 use std::mem;
 
 use cr_event::{Event, Kind, strip};
+use cr_stream::Subtype;
 
 use crate::collector::Collector;
 use crate::counts::Fate;
@@ -139,7 +140,9 @@ impl Sessions {
     /// to the session before it, except `cr/start`, which begins a run.
     fn choose(&mut self, event: &Event<'_>) {
         if event.kind == Kind::Cr {
-            if event.is("start") && self.current.session.session_id.is_some() {
+            if Subtype::of(event) == Some(Subtype::Start)
+                && self.current.session.session_id.is_some()
+            {
                 self.leave();
             }
             return;

@@ -1,8 +1,10 @@
 //! Why, and what next: one plain sentence each, for whoever must act.
 
+use cr_stream::{Clock, Named, Reason};
+
 use crate::fault::Fault;
 use crate::outcome::{Outcome, Retry};
-use crate::{Class, Evidence, Finding};
+use crate::{Class, Evidence, ExitFacts, Finding};
 use jiff::Timestamp;
 
 /// Why, and what next.
@@ -106,25 +108,25 @@ pub(crate) fn stopped(signal: i32) -> Words {
     )
 }
 
-pub(crate) fn clock(reason: &str) -> Words {
-    let (why, next) = match reason {
-        "idle" => (
+pub(crate) fn clock(clock: Option<Clock>) -> Words {
+    let (why, next) = match clock {
+        Some(Clock::Idle) => (
             "The agent was silent for longer than the idle limit, before a result.",
             "Retry with a longer --idle-timeout, or find out what it was waiting for.",
         ),
-        "startup" => (
+        Some(Clock::Startup) => (
             "The agent wrote nothing within the startup limit.",
             "Retry with a longer --startup-timeout, or run the agent by hand to see what it waits for.",
         ),
-        "tool" => (
+        Some(Clock::Tool) => (
             "One tool call ran longer than the tool limit, before a result.",
             "Retry with a longer --tool-timeout, or have the agent run something quicker.",
         ),
-        "turn" => (
+        Some(Clock::Turn) => (
             "One turn ran longer than the turn limit, before a result.",
             "Retry with a longer --turn-timeout, or a smaller task.",
         ),
-        "timeout" => (
+        Some(Clock::Timeout) => (
             "The time limit passed before a result.",
             "Retry with a longer --timeout, or a smaller task.",
         ),
@@ -287,12 +289,17 @@ pub(crate) fn failed_silently(code: i32, stderr: &str, retry: &Retry) -> Words {
     words(why, next)
 }
 
+fn is_failure_of_supervisor(exit: &ExitFacts<'_>) -> bool {
+    let reason = Reason::from_name(exit.reason);
+    matches!(reason, Some(Reason::GuardianDied | Reason::Internal))
+}
+
 pub(crate) fn incomplete(evidence: &Evidence<'_>) -> Words {
     let why = match (&evidence.result, &evidence.exit) {
         (Some(_), _) => {
             "The stream has a result but its end is missing: how the agent ended is not known."
         }
-        (None, Some(exit)) if matches!(exit.reason, "guardian_died" | "internal") => {
+        (None, Some(exit)) if is_failure_of_supervisor(exit) => {
             "The supervisor broke and stopped the agent before a result."
         }
         (None, Some(_)) => "The agent ended with code 0 and no result.",

@@ -1,5 +1,7 @@
 //! The table of verdicts: the first row whose evidence is there wins.
 
+use cr_stream::{Clock, Named, Reason};
+
 use crate::fault::{fault, of_name};
 use crate::outcome::{Category, Outcome, Retry, Verdict};
 use crate::sentences as say;
@@ -53,14 +55,18 @@ enum End {
 }
 
 fn end(exit: &ExitFacts<'_>) -> End {
-    match exit.reason {
-        _ if exit.spawn_code.is_some() => End::NotStarted,
-        "spawn_failed" => End::NotStarted,
-        "interrupted" => End::Stopped,
-        "timeout" | "idle" | "startup" | "tool" | "turn" => End::Clock,
-        "stdout_closed" => End::Closed,
-        "post_result" | "guardian_died" | "internal" => End::Ours,
-        _ => End::Own,
+    if exit.spawn_code.is_some() {
+        return End::NotStarted;
+    }
+    match Reason::from_name(exit.reason) {
+        Some(Reason::SpawnFailed) => End::NotStarted,
+        Some(Reason::Interrupted) => End::Stopped,
+        Some(Reason::Timeout | Reason::Idle | Reason::Startup | Reason::Tool | Reason::Turn) => {
+            End::Clock
+        }
+        Some(Reason::StdoutClosed) => End::Closed,
+        Some(Reason::PostResult | Reason::GuardianDied | Reason::Internal) => End::Ours,
+        Some(Reason::Exit | Reason::Signal) | None => End::Own,
     }
 }
 
@@ -158,7 +164,7 @@ fn clock(evidence: &Evidence<'_>) -> Option<Verdict> {
             (Outcome::Timeout, 124),
             Category::Timeout,
             retry,
-            say::clock(exit.reason),
+            say::clock(Clock::from_name(exit.reason)),
         )
     })
 }
