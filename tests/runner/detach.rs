@@ -68,9 +68,12 @@ fn a_run_that_cannot_begin_says_so_at_once() {
     let case = Case::new("");
     let done = case.run(&["--detach", "--max-turns", "x", "go"]);
     assert_eq!((done.code(), done.out.as_str()), (Some(2), ""));
-    let args = ["--detach", "go", "--claude", "no-such-agent"];
+    let agent = ["--claude", "no-such-agent", "--name", "n"];
+    let args = [&["--detach", "go"][..], &agent].concat();
     let begun = case.runner(&args).output().expect("run");
     assert!(begun.status.success(), "{begun:?}");
-    let output = case.tool("cr-runs", &["wait", "--last"]).output();
-    assert_eq!(output.expect("run").status.code(), Some(127));
+    for run in ["--last", "n"] {
+        let output = case.tool("cr-runs", &["wait", run]).output();
+        assert_eq!(output.expect("run").status.code(), Some(127), "{run}");
+    }
 }

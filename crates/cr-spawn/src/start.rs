@@ -132,8 +132,11 @@ impl Run<'_> {
         let last = compose_line(Some(self.id.as_str()), &exit);
         let mut lines = self.start_line(path, &Version::default(), None, None);
         lines.push(b'\n');
+        let first = lines.len();
         lines.extend(&last);
         if let Some(dir) = &self.dir {
+            // Before the end is written: a run that ended can be found by name.
+            let _ = dir.write("started", &lines[..first]);
             let stream = dir.create_file("stream.ndjson");
             let _ = stream.map(|mut stream| stream.write_all(&lines));
             let _ = dir.write_once("exit.json", &last);
