@@ -3,9 +3,9 @@ summary\t'The summary'
 answer\t'The answer, or nothing: what --json-schema asked for, else the final text'
 stream\t'The stream'"
 complete -c claude-runner -l limit -d 'After so many bytes of progress show only commits, errors, limits and the end; 0 is no limit [default: 20000, none on a terminal]' -r
-complete -c claude-runner -l retry -d 'Try again so often what can be, with what was learnt; waiting for a limit to reset is not counted' -r
+complete -c claude-runner -l retry -d 'Retry up to N times, passing the error to the next attempt; waiting for a limit to reset is not counted' -r
 complete -c claude-runner -l max-wait -d 'With --retry: the longest wait for a limit to reset; if it takes longer, end with 75 [default: as long as it takes]' -r
-complete -c claude-runner -l resume-run -d 'Go on with a run that was started with --retry' -r
+complete -c claude-runner -l resume-run -d 'Resume a run that was started with --retry' -r
 complete -c claude-runner -s p -l prompt -d 'The prompt' -r
 complete -c claude-runner -l prompt-file -d 'A file with the prompt' -r -F
 complete -c claude-runner -s r -l resume -d 'Continue this session, given by its id or title' -r
@@ -28,7 +28,6 @@ complete -c claude-runner -l tool-timeout -d 'One tool call' -r
 complete -c claude-runner -l turn-timeout -d 'One turn' -r
 complete -c claude-runner -l post-result-grace -d 'From the result to the agent\'s own end' -r
 complete -c claude-runner -l grace -d 'From the first signal to SIGKILL' -r
-complete -c claude-runner -l watch-pid -d 'End when this process ends [default: the parent process]' -r
 complete -c claude-runner -l control-fd -d 'The control channel of the process that started the pipeline' -r
 complete -c claude-runner -l run-dir -d 'The run directory' -r -F
 complete -c claude-runner -l output-file -d 'Also write every line of the stream to this file, also when the run fails' -r -F
@@ -36,6 +35,7 @@ complete -c claude-runner -l name -d 'A name for the run' -r
 complete -c claude-runner -l claude -d 'The agent\'s program [default: claude]' -r -F
 complete -c claude-runner -l max-line -d 'The longest line that is passed on, in bytes' -r
 complete -c claude-runner -l max-record -d 'The longest record of the stream, in bytes, and of the lines over --max-line; a longer record keeps its beginning and its end. 0 is no limit' -r
+complete -c claude-runner -l watch-pid -d 'End when this process ends [default: the parent process]' -r
 complete -c claude-runner -l json -d 'As --output summary'
 complete -c claude-runner -s q -l quiet -d 'Show only commits, errors, limits and the end'
 complete -c claude-runner -l detach -d 'Print the run\'s id and directory, and leave it to itself; see cr-runs'

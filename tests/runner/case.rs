@@ -144,6 +144,11 @@ impl Case {
         self.finish(self.runner(args).write_stdin(input))
     }
 
+    /// Runs `command` to its end.
+    pub(crate) fn done_of(command: &mut Command) -> Done {
+        Done::of(command.output().expect("run"))
+    }
+
     /// Runs `command` to its end; nobody may be left then.
     pub(crate) fn finish(&self, command: &mut Command) -> Done {
         let done = Done::of(command.output().expect("run"));

@@ -147,6 +147,7 @@ fn a_wrong_command_line_names_the_flag_and_starts_nothing() {
         (&["go", "--output", "poem"], "--output"),
         (&["--prompt", ""], "--prompt"),
         (&["go", "--watch-pid", "1"], "--watch-pid"),
+        (&["go", "--control-fd", "3"], "--control-fd"),
         (&["go", "--", "--output-format", "json"], "--output-format"),
         (&["go", "and", "more"], "more"),
         (&[], "prompt is empty"),

@@ -15,3 +15,4 @@ mod retry;
 mod runs;
 mod signals;
 mod stages;
+mod starter;

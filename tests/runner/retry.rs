@@ -274,7 +274,7 @@ fn a_signal_ends_an_attempt_or_a_wait() {
 #[test]
 fn whichever_process_is_killed_there_is_one_summary_and_nobody_left() {
     let stages = [
-        ("cr-orchestrate", "one"),
+        ("cr-orchestrate", "retry"),
         ("cr-orchestrate", "attempt"),
         ("cr-spawn", ""),
         ("cr-git", "end"),

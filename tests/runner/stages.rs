@@ -4,7 +4,7 @@ use crate::case::{Case, HANG, INIT, SHELLS};
 
 /// The processes, each by its name and an argument.
 const STAGES: [(&str, &str); 5] = [
-    ("cr-spawn", "--watch-pid"),
+    ("cr-spawn", "--control-fd"),
     ("cr-spawn", "--guardian:"),
     ("cr-git", "end"),
     ("cr-filter", "--tee"),

@@ -11,7 +11,7 @@ use cr_rundir::{Run, file};
 use cr_signal::Signals;
 
 use crate::record::{feed, summarize_record};
-use crate::starter;
+use crate::starter::{self, PipelineEnd};
 
 /// The argument by which the script knows that its second half is meant.
 const MARK: &str = "--pipeline:";
@@ -181,12 +181,11 @@ impl Pipeline {
         if let Some(stderr) = streams.stderr {
             command.stderr(stderr);
         }
-        let shown = || Path::new(command.get_program()).display().to_string();
-        let shown = shown();
-        let code = starter::run(command, signals, stdout.is_none())
+        let shown = Path::new(command.get_program()).display().to_string();
+        let end = starter::run(command, signals, stdout.is_none())
             .context(shown)
             .context(Exit::Tool)?;
-        let code = self.complete(code, stdout)?;
+        let code = self.complete(end, stdout)?;
         // The summary is there: this is the place for what follows a run.
         Ok(Exit::Code(code))
     }
@@ -210,34 +209,35 @@ impl Pipeline {
         command
     }
 
-    /// The verdict of a pipeline whose shell ended with `code`. A summary that
-    /// is missing, because somebody killed a stage, is made from the record.
-    fn complete(&self, code: starter::Code, stdout: Option<File>) -> anyhow::Result<u8> {
+    /// The verdict of a pipeline that ended so. A summary that is missing, because
+    /// somebody killed a stage or stopped reading, is made from the record.
+    fn complete(&self, end: PipelineEnd, stdout: Option<File>) -> anyhow::Result<u8> {
+        let code = end.code.number();
         let run = self.run_dir.as_ref().map(Run::new);
-        let is_cut_off = code.is_signal() || code.number() == Exit::Data.code();
-        let Some(run) = run.filter(|_| is_cut_off) else {
-            return Ok(code.number());
+        let is_cut_off = end.code.is_signal() || code == Exit::Data.code();
+        let Some(run) = run.filter(|_| is_cut_off || end.has_reader_left) else {
+            return Ok(code);
         };
         if run.has(file::SUMMARY) {
-            // The shell was killed, and its stages came to their end.
+            // If only the shell was killed, its stages came to their end.
+            let is_known = end.code.is_shells_own();
             let verdict = run.summary()?.and_then(|summary| summary.code);
-            return Ok(verdict
-                .filter(|_| code.is_shells_own())
-                .unwrap_or(code.number()));
+            return Ok(verdict.filter(|_| is_known).unwrap_or(code));
         }
         let length = std::fs::metadata(run.file(file::STREAM)).map(|meta| meta.len());
         if !length.is_ok_and(|length| length > 0) {
-            return Ok(code.number());
+            return Ok(code);
         }
-        self.finish(&run, stdout)
+        let to = match stdout {
+            _ if end.has_reader_left => Stdio::null(),
+            Some(file) => file.into(),
+            None => Stdio::inherit(),
+        };
+        self.finish(&run, to)
     }
 
     /// Does again what the last stage would have done.
-    fn finish(&self, run: &Run, stdout: Option<File>) -> anyhow::Result<u8> {
-        let to = match stdout {
-            Some(file) => Stdio::from(file),
-            None => Stdio::inherit(),
-        };
+    fn finish(&self, run: &Run, to: Stdio) -> anyhow::Result<u8> {
         let summary = match self.output {
             Output::Report => summarize_record(&run.dir, &["--delimiter"], to)?,
             Output::Summary => summarize_record(&run.dir, &[], to)?,

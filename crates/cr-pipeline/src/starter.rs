@@ -1,7 +1,8 @@
 //! The parent of a pipeline.
 
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus};
 
 use cr_signal::{
@@ -9,7 +10,6 @@ use cr_signal::{
 };
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
-use std::os::unix::process::ExitStatusExt;
 
 /// The signals that a starter passes on and the pipeline ignores.
 pub const SIGNALS: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
@@ -59,12 +59,20 @@ impl Code {
     }
 }
 
+/// How the pipeline ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PipelineEnd {
+    pub(crate) code: Code,
+    /// Nobody reads our standard output any more.
+    pub(crate) has_reader_left: bool,
+}
+
 /// Runs `command`, the script's second half, until its last stage is gone.
 pub(crate) fn run(
     mut command: Command,
     signals: &mut Signals,
     is_output_ours: bool,
-) -> io::Result<Code> {
+) -> io::Result<PipelineEnd> {
     let (mut sender, reader) = ControlSender::pair()?;
     sender.send_ignored(signals.ignored())?;
     keep_children()?;
@@ -87,58 +95,89 @@ struct Starter {
     is_output_ours: bool,
 }
 
+/// What a starter waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Happened {
+    /// A signal came.
+    Signal,
+    /// Nobody reads our standard output any more.
+    ReaderLeft,
+    /// The shell ended.
+    ShellEnded,
+    /// The last stage ended.
+    AllEnded,
+}
+
 impl Starter {
     /// Waits for the end of every stage, also of those that a killed shell has
-    /// left: each of them holds the reading end.
-    fn wait(mut self, signals: &mut Signals) -> io::Result<Code> {
+    /// left: each of them holds the reading end of the pipe.
+    fn wait(mut self, signals: &mut Signals) -> io::Result<PipelineEnd> {
         let shell = pidfd_open(Pid::from_child(&self.child), PidfdFlags::empty())?;
-        let stdout = io::stdout();
-        let (mut is_running, mut is_read) = (true, self.is_output_ours);
+        let mut has_reader_left = false;
+        let mut shell = Some(shell);
         loop {
-            let none = PollFlags::empty();
-            let wanted = |is_wanted, flags| if is_wanted { flags } else { none };
-            // A descriptor that has had its say is replaced by one that is quiet.
-            let output = if is_read {
-                stdout.as_fd()
-            } else {
-                signals.as_fd()
-            };
-            let shell_fd = if is_running {
-                shell.as_fd()
-            } else {
-                signals.as_fd()
-            };
-            let mut fds = [
-                PollFd::new(&*signals, PollFlags::IN),
-                // Asking for nothing still reports an error: nobody reads.
-                PollFd::new(&self.sender, none),
-                PollFd::from_borrowed_fd(output, none),
-                PollFd::from_borrowed_fd(shell_fd, wanted(is_running, PollFlags::IN)),
-            ];
-            match poll(&mut fds, None) {
-                Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                Err(err) => return Err(err.into()),
-            }
-            let [came, readers, output, ended] = fds.map(|fd| fd.revents());
-            if readers.contains(PollFlags::ERR) {
-                return Ok(Code::of(self.child.wait()?));
-            }
-            if came.contains(PollFlags::IN) {
-                for number in signals.numbers() {
-                    self.send(ControlMessage::Signal(number));
-                }
-            }
-            if is_read && output.contains(PollFlags::ERR) {
-                is_read = false;
-                self.send(ControlMessage::ReaderLeft);
-            }
-            if is_running && !ended.is_empty() {
-                is_running = false;
-                if Code::of(self.child.wait()?).is_shells_own() {
-                    self.send(ControlMessage::Signal(SIGTERM));
+            let is_output_watched = self.is_output_ours && !has_reader_left;
+            for happened in self.poll(signals, is_output_watched, shell.as_ref())? {
+                match happened {
+                    Happened::Signal => {
+                        for number in signals.numbers() {
+                            self.send(ControlMessage::Signal(number));
+                        }
+                    }
+                    Happened::ReaderLeft => {
+                        has_reader_left = true;
+                        self.send(ControlMessage::ReaderLeft);
+                    }
+                    Happened::ShellEnded => {
+                        shell = None;
+                        if Code::of(self.child.wait()?).is_shells_own() {
+                            self.send(ControlMessage::Signal(SIGTERM));
+                        }
+                    }
+                    Happened::AllEnded => {
+                        let code = Code::of(self.child.wait()?);
+                        return Ok(PipelineEnd {
+                            code,
+                            has_reader_left,
+                        });
+                    }
                 }
             }
         }
+    }
+
+    /// Waits until something happens. What has happened once is not asked for
+    /// again: it would wake us for ever.
+    fn poll(
+        &self,
+        signals: &Signals,
+        is_output_watched: bool,
+        shell: Option<&OwnedFd>,
+    ) -> io::Result<Vec<Happened>> {
+        let stdout = io::stdout();
+        // Asking for nothing still reports an error: nobody reads.
+        let none = PollFlags::empty();
+        let mut fds = vec![PollFd::new(signals, PollFlags::IN)];
+        let mut meanings = vec![Happened::Signal];
+        if is_output_watched {
+            fds.push(PollFd::new(&stdout, none));
+            meanings.push(Happened::ReaderLeft);
+        }
+        if let Some(shell) = shell {
+            fds.push(PollFd::new(shell, PollFlags::IN));
+            meanings.push(Happened::ShellEnded);
+        }
+        fds.push(PollFd::new(&self.sender, none));
+        meanings.push(Happened::AllEnded);
+        match poll(&mut fds, None) {
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => return Ok(Vec::new()),
+            Err(err) => return Err(err.into()),
+        }
+        let wanted = PollFlags::IN | PollFlags::ERR;
+        let came = fds.iter().map(|fd| fd.revents().intersects(wanted));
+        let happened = came.zip(meanings).filter(|(came, _)| *came);
+        Ok(happened.map(|(_, happened)| happened).collect())
     }
 
     /// A stage that is gone needs no message.

@@ -6,7 +6,7 @@ use clap::Parser;
 
 const AFTER: &str = "\
 A RUN is an id or the beginning of one, a name, a session's id, or a directory;
-of several with one name the latest is meant.
+if several runs have one name, it is the latest.
 
 Examples:
   cr-runs ls
@@ -21,15 +21,15 @@ Environment:
 Exit status:
   0    done; `wait`: the verdict of the run, or the first that is not 0
   2    the command line is wrong
-  66   there is no such run
+  66   no such run
   74   reading or writing failed midway
-  75   the run still goes on, and --timeout is over
-  78   the configuration is wrong, or a place is refused";
+  75   the run is still going on, and --timeout is over
+  78   the configuration is wrong, or an unsafe run directory";
 
 /// List, wait for, follow and stop the runs of this machine
 ///
-/// A run goes on as long as its lock is held: one that was cut off, by a loss of
-/// power for example, is `lost` and never `running`.
+/// A run is going on as long as its lock is held: one that was cut off, by a loss
+/// of power for example, is `lost` and never `running`.
 #[derive(Debug, Parser)]
 #[command(name = "cr-runs", version, after_help = AFTER, max_term_width = 100)]
 pub struct Args {
@@ -41,11 +41,11 @@ pub struct Args {
 pub(crate) enum Command {
     /// List runs, the latest first
     Ls(LsArgs),
-    /// Say in one line how a run is doing
+    /// Print the state of a run in one line
     Status(StatusArgs),
     /// Wait for runs to end, print their summaries, end with the verdict
     Wait(WaitArgs),
-    /// Show the progress of a run, and the cursor to go on from
+    /// Show the progress of a run, and the cursor to continue from
     Tail(TailArgs),
     /// Ask a run to end, and wait until it has
     Stop(StopArgs),
@@ -80,7 +80,7 @@ pub(crate) struct LsArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Only those that go on
+    /// Only runs that are going on
     #[arg(long)]
     pub(crate) running: bool,
 }
@@ -119,7 +119,7 @@ pub(crate) struct TailArgs {
     #[command(flatten)]
     pub(crate) which: Which,
 
-    /// Go on until the run ends
+    /// Continue until the run ends
     #[arg(short, long)]
     pub(crate) follow: bool,
 
@@ -137,14 +137,14 @@ pub(crate) struct StopArgs {
     #[command(flatten)]
     pub(crate) which: Which,
 
-    /// Do not ask: kill
+    /// Kill the agent at once
     #[arg(long)]
     pub(crate) kill: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PruneArgs {
-    /// Remove what is older [default: 30d, or `keep_for` of the configuration]
+    /// Remove runs that are older [default: 30d, or `keep_for` of the configuration]
     #[arg(long, value_name = "TIME", value_parser = cr_io::parse_duration)]
     pub(crate) older_than: Option<Duration>,
 
@@ -153,7 +153,7 @@ pub(crate) struct PruneArgs {
     #[arg(long, value_name = "BYTES")]
     pub(crate) keep_bytes: Option<u64>,
 
-    /// Only say what would be removed
+    /// Only print what would be removed
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
@@ -180,8 +180,10 @@ pub(crate) struct PruneArgs {
     name = "claude-runner",
     version,
     after_help = RUNNER,
-    after_long_help = crate::interface::with_interface(RUNNER),
+    after_long_help = crate::program_help::with_program_help(RUNNER),
     max_term_width = 100,
+    // For other starters of cr-spawn; here it is refused.
+    mut_arg("watch_pid", |arg| arg.hide(true)),
     override_usage = "claude-runner [OPTIONS] [PROMPT] [-- CLAUDE_ARGS]\n       claude-runner config"
 )]
 pub struct Runner {
@@ -211,8 +213,8 @@ pub struct Runner {
     #[arg(long, conflicts_with = "no_record")]
     pub(crate) detach: bool,
 
-    /// Try again so often what can be, with what was learnt; waiting for a limit
-    /// to reset is not counted
+    /// Retry up to N times, passing the error to the next attempt; waiting for a
+    /// limit to reset is not counted
     #[arg(long, value_name = "N", conflicts_with = "no_record")]
     pub(crate) retry: Option<u32>,
 
@@ -221,7 +223,7 @@ pub struct Runner {
     #[arg(long, value_name = "TIME", value_parser = cr_io::parse_duration)]
     pub(crate) max_wait: Option<Duration>,
 
-    /// Go on with a run that was started with --retry
+    /// Resume a run that was started with --retry
     #[arg(long, value_name = "RUN", conflicts_with_all = ["words", "no_record"])]
     pub(crate) resume_run: Option<String>,
 
@@ -250,13 +252,13 @@ pub enum Output {
     Stream,
 }
 
-impl Output {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Report => "report",
-            Self::Summary => "summary",
-            Self::Answer => "answer",
-            Self::Stream => "stream",
+impl From<Output> for cr_pipeline::Output {
+    fn from(output: Output) -> Self {
+        match output {
+            Output::Report => Self::Report,
+            Output::Summary => Self::Summary,
+            Output::Answer => Self::Answer,
+            Output::Stream => Self::Stream,
         }
     }
 }
@@ -290,7 +292,7 @@ Exit status:
   75   rate limit, overload or network: wait (retry.at), run it again
   76   the context is exhausted
   77   not logged in, or no credit
-  78   a setting, a schema or a place is refused
+  78   a wrong setting or schema, or an unsafe run directory
   124  a clock ran out before a result
   125  this tool failed; 126, 127: the agent cannot be run, was not found
   128+n  ended by signal n";

@@ -1,14 +1,14 @@
-//! The runs of this machine, by the directories that they leave; and the first
-//! half of `claude-runner`, which makes one.
+//! The runs of this machine, by their run directories; and the first half of
+//! `claude-runner`, which starts one.
 
 mod args;
 mod begin;
-mod detach;
 mod find;
-mod interface;
+mod location;
 mod ls;
-mod place;
+mod program_help;
 mod prompt;
+mod starter;
 mod status;
 mod stop;
 mod tail;
@@ -40,15 +40,20 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     }
 }
 
-/// Begins a run if the script `claude-runner` called this program: the name to
-/// report under, and what came of it.
+/// Starts a run if the script `claude-runner` called this program. Returns the
+/// name for error messages, and the result.
 pub fn begin() -> Option<(&'static str, anyhow::Result<Exit>)> {
     let mut args = std::env::args_os().skip(1);
-    if args.next()? != "begin" {
-        return None;
-    }
+    let command = args.next()?;
     let rest: Vec<OsString> = args.collect();
-    Some(("claude-runner", begin::begin(&rest)))
+    let result = if command == "begin" {
+        begin::begin(&rest)
+    } else if command == starter::COMMAND {
+        starter::run(&rest)
+    } else {
+        return None;
+    };
+    Some(("claude-runner", result))
 }
 
 fn status(args: &StatusArgs, out: impl Write) -> anyhow::Result<Exit> {

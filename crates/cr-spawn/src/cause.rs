@@ -55,6 +55,15 @@ impl Cause {
         }
     }
 
+    /// The signal to us, or the one that the end of our starter counts as.
+    pub(crate) fn interrupted_by(&self) -> Option<i32> {
+        match self {
+            Self::Signal(number) => Some(*number),
+            Self::Orphaned => Some(SIGTERM),
+            _ => None,
+        }
+    }
+
     /// The code of a run whose agent could not be started.
     pub(crate) fn spawn_code(&self) -> Option<u8> {
         match self {

@@ -35,11 +35,7 @@ pub(crate) fn exit_line<'a>(supervisor: &'a Supervisor<'_>) -> cr_stream::Exit<'
         exit_code: end.and_then(|end| end.code),
         signal: end.and_then(|end| end.signal),
         killed: progress.state.killed && started,
-        interrupted_by: match cause {
-            Some(Cause::Signal(number)) => Some(*number),
-            Some(Cause::Orphaned) => Some(cr_signal::SIGTERM),
-            _ => None,
-        },
+        interrupted_by: cause.and_then(Cause::interrupted_by),
         parent_died: cause == Some(&Cause::Orphaned),
         spawn_code: cause.and_then(Cause::spawn_code),
         error: error.map(|text| context.redactor.redact(&text).into_owned().into()),

@@ -10,6 +10,7 @@ use cr_signal::{
     Starter,
 };
 
+use crate::cause::Cause;
 use crate::poll_set::PollSet;
 use crate::supervisor::Key;
 
@@ -106,6 +107,18 @@ impl Requests {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// Why the agent need not be started at all: somebody wants it to stop.
+    pub(crate) fn stop_before_start(&mut self) -> Option<Cause> {
+        let mut requests = self.take_signals();
+        requests.extend(self.take_messages());
+        requests.into_iter().find_map(|request| match request {
+            Request::Signal(number) => Some(Cause::Signal(number)),
+            Request::ReaderLeft => Some(Cause::ReaderGone),
+            Request::StarterGone => Some(Cause::Orphaned),
+            Request::Pause => None,
+        })
     }
 
     /// Whether a signal or a message came since the last call.

@@ -120,11 +120,12 @@ impl Run<'_> {
     /// Writes the stream of a run that could not begin. Without a thread: that
     /// none can be started may be the cause.
     fn fail(&self, path: &Path, cause: &Cause) -> anyhow::Result<Exit> {
-        let text = cause.error().unwrap_or_default();
-        let text = self.redactor.redact(&text).into_owned();
+        let text = cause.error();
+        let text = text.map(|text| self.redactor.redact(&text).into_owned());
         let exit = cr_stream::Exit {
-            error: Some(text.as_str().into()),
+            error: text.as_deref().map(Into::into),
             spawn_code: cause.spawn_code(),
+            interrupted_by: cause.interrupted_by(),
             result_seen: Some(false),
             recorded: Some(self.dir.is_some()),
             ..cr_stream::Exit::new(Cause::reason(Some(cause), None))
@@ -150,7 +151,10 @@ impl Run<'_> {
         out.part(&lines)?;
         out.flush()?;
         let code = cause::code(Some(cause), None, None, &Fate::Open);
-        Err(anyhow!(text).context(code))
+        match text {
+            Some(text) => Err(anyhow!(text).context(code)),
+            None => Ok(code),
+        }
     }
 
     fn output(&mut self) -> anyhow::Result<Output> {
@@ -168,7 +172,10 @@ impl Run<'_> {
     fn start(&mut self, path: &Path, version: &Version) -> anyhow::Result<Exit> {
         let own = |err: io::Error| anyhow::Error::from(err).context(Exit::Tool);
         // Before anything exists that a signal could leave behind.
-        let requests = Requests::install(self.options).map_err(own)?;
+        let mut requests = Requests::install(self.options).map_err(own)?;
+        if let Some(cause) = requests.stop_before_start() {
+            return self.fail(path, &cause);
+        }
         cr_proc::adopt_orphans().map_err(own)?;
         if self.options.isolate {
             crate::isolate::user().map_err(no_isolation)?;

@@ -1,5 +1,4 @@
-//! The run's name and directory, and what the pipeline is told beside cr-spawn's
-//! arguments.
+//! The id and the run directory of a run, and its pipeline.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
@@ -7,22 +6,23 @@ use std::io::{self, IsTerminal};
 use anyhow::{Context, anyhow};
 use clap::ValueEnum;
 use cr_io::{Exit, message};
-use cr_rundir::{RunDir, RunId, Unsafe};
+use cr_pipeline::{Pipeline, Script, Source};
+use cr_rundir::{RunDir, RunId, Unsafe, file};
 
 use crate::args::{Output, Runner};
 use crate::find;
 use cr_config::Config;
 
-/// Where a run will be.
+/// The id of a run and its run directory.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct RunLocation {
     pub(crate) id: RunId,
-    /// None, if nothing is to be recorded or can be.
+    /// None if the run is not recorded, by request or by failure.
     pub(crate) dir: Option<RunDir>,
 }
 
-impl Place {
-    /// Names the run and makes its directory.
+impl RunLocation {
+    /// Chooses the id and makes the run directory.
     pub(crate) fn make(runner: &Runner, config: &Config) -> anyhow::Result<Self> {
         let given = RunId::given().context("CR_RUN_ID").context(Exit::Config)?;
         let id = given.unwrap_or_default();
@@ -30,10 +30,10 @@ impl Place {
         Ok(Self { id, dir })
     }
 
-    /// The place of a run that goes on.
+    /// The location of a run that is resumed.
     pub(crate) fn of_run(name: &str) -> anyhow::Result<Self> {
         let run = find::named(name)?;
-        if !run.has("run.json") {
+        if !run.has(file::RUN) {
             let text = format!(
                 "{}: not started with --retry; go on with --resume",
                 run.id()
@@ -49,64 +49,74 @@ impl Place {
         })
     }
 
-    /// What the script reads before the arguments of whoever runs the agent.
-    pub(crate) fn settings(&self, runner: &Runner, config: &Config) -> [OsString; 6] {
-        let of_file = || Output::from_str(config.set("output")?, false).ok();
-        let output = if runner.json {
-            Output::Summary
-        } else {
-            runner.output.or_else(of_file).unwrap_or_default()
-        };
+    /// The pipeline of this run; `options` are those of cr-spawn.
+    pub(crate) fn pipeline(
+        &self,
+        script: Script,
+        runner: &Runner,
+        config: &Config,
+        options: Vec<OsString>,
+    ) -> Pipeline {
+        let output = output(runner, config);
         let is_terminal = match output {
             Output::Report => io::stdout().is_terminal(),
             _ => io::stderr().is_terminal(),
         } && !runner.detach;
-        let usual = if is_terminal { 0 } else { config.limit() };
-        let limit = runner.limit.unwrap_or(usual);
-        let limit = if limit > 0 {
-            limit.to_string()
-        } else {
-            String::new()
-        };
-        let quiet = if runner.quiet { "1" } else { "" };
-        let cwd = runner.spawn.cwd.clone().unwrap_or_else(|| ".".into());
-        let dir = self.dir.as_ref().map(|dir| dir.path().into());
-        let words = [output.name().into(), cwd.into(), dir.unwrap_or_default()];
-        let [output, cwd, dir] = words;
-        let retry = if runner.has_attempts() { "1" } else { "" };
-        [output, cwd, dir, limit.into(), quiet.into(), retry.into()]
+        let default_limit = if is_terminal { 0 } else { config.limit() };
+        let has_attempts = runner.has_attempts();
+        Pipeline {
+            script,
+            output: output.into(),
+            cwd: runner.spawn.cwd.clone().unwrap_or_else(|| ".".into()),
+            run_dir: self.dir.as_ref().map(|dir| dir.path().to_owned()),
+            limit: runner.limit.unwrap_or(default_limit),
+            quiet: runner.quiet,
+            source: if has_attempts {
+                Source::Retry
+            } else {
+                Source::Spawn
+            },
+            options: self.source_options(runner, options),
+            env: Vec::new(),
+        }
     }
 
-    /// The arguments of whoever runs the agent: cr-spawn, which has `words`, or
-    /// cr-orchestrate, which calls that.
-    pub(crate) fn agent(&self, runner: &Runner, words: Vec<OsString>) -> Vec<OsString> {
-        let at = |name: &str| match &self.dir {
+    /// The options of the first stage: those of cr-spawn, or those of
+    /// cr-orchestrate with those of cr-spawn after them.
+    fn source_options(&self, runner: &Runner, options: Vec<OsString>) -> Vec<OsString> {
+        let run_dir = |name: &str| match &self.dir {
             Some(dir) => {
-                let mut word = OsString::from(name);
-                word.push(dir.path());
-                word
+                let mut option = OsString::from(name);
+                option.push(dir.path());
+                option
             }
             None => "--no-record".into(),
         };
         if !runner.has_attempts() {
-            return std::iter::once(at("--run-dir=")).chain(words).collect();
+            let own = std::iter::once(run_dir("--run-dir="));
+            return own.chain(options).collect();
         }
-        let mut own = vec![at("--dir=")];
-        own.extend(
-            runner
-                .retry
-                .map(|count| format!("--retries={count}").into()),
-        );
+        let retries = runner.retry.map(|count| format!("--retries={count}"));
         let seconds = runner.max_wait.map(|time| time.as_secs_f64());
-        own.extend(seconds.map(|seconds| format!("--max-wait={seconds}").into()));
+        let max_wait = seconds.map(|seconds| format!("--max-wait={seconds}"));
+        let mut own = vec![run_dir("--dir=")];
+        own.extend(retries.into_iter().chain(max_wait).map(OsString::from));
         own.push("--".into());
-        own.extend(words);
+        own.extend(options);
         own
     }
 }
 
-/// A directory that cannot be written stops no run; one that cannot be trusted
-/// does.
+fn output(runner: &Runner, config: &Config) -> Output {
+    if runner.json {
+        return Output::Summary;
+    }
+    let of_config = || Output::from_str(config.set("output")?, false).ok();
+    runner.output.or_else(of_config).unwrap_or_default()
+}
+
+/// Makes the run directory. One that cannot be written stops no run; one that is
+/// unsafe does.
 fn directory(runner: &Runner, config: &Config, id: &RunId) -> anyhow::Result<Option<RunDir>> {
     if runner.spawn.no_record {
         return Ok(None);
@@ -138,8 +148,8 @@ fn directory(runner: &Runner, config: &Config, id: &RunId) -> anyhow::Result<Opt
     }
 }
 
-/// Refuses the directory of a run that goes on: a second pipeline would write its
-/// own summary there.
+/// Refuses the directory of a run that is still going on: a second pipeline would
+/// write its own summary there.
 fn refuse_busy(dir: &RunDir) -> anyhow::Result<()> {
     dir.lock_patiently().map(drop).map_err(|err| {
         let is_busy = err.is::<Unsafe>();
@@ -147,10 +157,10 @@ fn refuse_busy(dir: &RunDir) -> anyhow::Result<()> {
     })
 }
 
-/// Refuses to begin where attempts of another run are: they would be taken for
-/// those of this one, and a good one for its answer.
+/// Refuses a directory with attempts of another run: they would count as attempts
+/// of this one, and a successful one as its answer.
 fn refuse_attempts(runner: &Runner, dir: &RunDir) -> anyhow::Result<()> {
-    if !runner.has_attempts() || !dir.has("run.json") {
+    if !runner.has_attempts() || !dir.has(file::RUN) {
         return Ok(());
     }
     let shown = dir.path().display();

@@ -1,12 +1,12 @@
-//! What a program that calls `claude-runner` must know, for its manual page.
+//! Help for programs that call `claude-runner`, a part of its manual page.
 
-/// `help`, with what only the long form has before it.
-pub(crate) fn with_interface(help: &str) -> String {
-    format!("{INTERFACE}\n\n{help}")
+/// `help`, after the part that only the long form has.
+pub(crate) fn with_program_help(help: &str) -> String {
+    format!("{PROGRAM_HELP}\n\n{help}")
 }
 
-/// The options and results are those of the `runClaude` that many a wrapper has.
-const INTERFACE: &str = "\
+/// The options and results are those of `runClaude`, which many wrappers have.
+const PROGRAM_HELP: &str = "\
 Answers:
 With --output answer, standard output is the answer of a run that went well and is else
 empty; progress is on standard error, and the exit status is the verdict
@@ -48,7 +48,7 @@ mod tests {
                      success output exitCode jsonResult error";
         for name in names.split(' ') {
             let line = format!("\n  {name} ");
-            assert!(INTERFACE.contains(&line), "{name}");
+            assert!(PROGRAM_HELP.contains(&line), "{name}");
         }
     }
 }
