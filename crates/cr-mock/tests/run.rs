@@ -8,9 +8,8 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
-use std::sync::LazyLock;
 
-use cr_test::{Command, Signal, World, bin, left_out, tool};
+use cr_test::{Command, Signal, World, bin, has_namespaces, tool};
 use predicates::prelude::*;
 use serde_json::Value;
 
@@ -22,18 +21,10 @@ fn sealed(options: &[&str], script: &str) -> Command {
     command
 }
 
-/// Whether this machine grants namespaces to anyone at all; if not, that is
-/// said once. Asked of another program: a launcher that refuses everything is
-/// not to pass for a machine that does.
-static GRANTED: LazyLock<bool> = LazyLock::new(|| {
-    let places = "--user --map-root-user --net --pid --fork --mount-proc true";
-    let tried = Command::new("unshare").args(places.split(' ')).output();
-    let granted = tried.is_ok_and(|output| output.status.success());
-    if !granted {
-        left_out("tests of the sealed launcher: no namespaces here");
-    }
-    granted
-});
+/// Whether the launcher can be tested here.
+fn granted() -> bool {
+    has_namespaces("tests of the sealed launcher")
+}
 
 fn without_api(script: &str) -> Command {
     sealed(&["--no-api"], script)
@@ -41,7 +32,7 @@ fn without_api(script: &str) -> Command {
 
 #[test]
 fn nothing_but_loopback_is_there_and_it_is_up() {
-    if !*GRANTED {
+    if !granted() {
         return;
     }
     without_api("tail -n +3 /proc/net/dev | cut -d : -f 1; (echo > /dev/tcp/127.0.0.1/9) 2>&1")
@@ -52,7 +43,7 @@ fn nothing_but_loopback_is_there_and_it_is_up() {
 
 #[test]
 fn the_environment_is_scrubbed_and_holds_a_fake_key() {
-    if !*GRANTED {
+    if !granted() {
         return;
     }
     without_api("env")
@@ -69,7 +60,7 @@ fn the_environment_is_scrubbed_and_holds_a_fake_key() {
 
 #[test]
 fn streams_and_code_are_the_commands_own() {
-    if !*GRANTED {
+    if !granted() {
         return;
     }
     without_api("cat; echo err >&2; exit 7")
@@ -92,7 +83,7 @@ fn sealed_program(name: &str) -> assert_cmd::assert::Assert {
 
 #[test]
 fn the_api_of_the_script_is_in_reach() {
-    if !*GRANTED {
+    if !granted() {
         return;
     }
     let world = World::new();
@@ -120,7 +111,7 @@ fn the_api_of_the_script_is_in_reach() {
 
 #[test]
 fn a_signal_is_passed_on() {
-    if !*GRANTED {
+    if !granted() {
         return;
     }
     let mut child = sealed(
@@ -139,7 +130,7 @@ fn a_signal_is_passed_on() {
 
 #[test]
 fn what_the_command_leaves_running_is_told_and_ends() {
-    if !*GRANTED {
+    if !granted() {
         return;
     }
     let world = World::new();
@@ -158,7 +149,7 @@ fn what_the_command_leaves_running_is_told_and_ends() {
 
 #[test]
 fn killing_the_launcher_kills_the_place() {
-    if !*GRANTED {
+    if !granted() {
         return;
     }
     let mut child = sealed(&["--no-api"], "setsid sleep 1000 & echo $HOME; wait")
@@ -176,7 +167,7 @@ fn killing_the_launcher_kills_the_place() {
 
 #[test]
 fn without_a_namespace_nothing_is_run() {
-    if !*GRANTED {
+    if !granted() {
         return;
     }
     // In a user namespace of its own, a limit can be set that hits no one else.

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::env;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use crate::Command;
 
 static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
@@ -23,4 +25,22 @@ pub fn left_out(what: &str) {
         Some(Ok(mut file)) => file.write_all(format!("{what}\n").as_bytes()),
         _ => io::stderr().write_all(format!("left out: {what}\n").as_bytes()),
     };
+}
+
+/// Whether this machine grants namespaces to its users. Asked of another
+/// program: a tool of ours that refuses everything is not to pass for such a
+/// machine.
+static GRANTED: LazyLock<bool> = LazyLock::new(|| {
+    let options = "--user --map-root-user --net --pid --fork --mount-proc true";
+    let mut unshare = Command::new("unshare");
+    let tried = unshare.args(options.split(' ')).output();
+    tried.is_ok_and(|output| output.status.success())
+});
+
+/// Whether there are namespaces here; if not, `what` is left out.
+pub fn has_namespaces(what: &str) -> bool {
+    if !*GRANTED {
+        left_out(&format!("{what}: no namespaces here"));
+    }
+    *GRANTED
 }

@@ -32,7 +32,7 @@ pub use bins::{bin, bin_dir, fixture, root, runner_script};
 pub use child::{Child, Pipe};
 pub use command::Command;
 pub use fifo::Fifo;
-pub use left_out::left_out;
+pub use left_out::{has_namespaces, left_out};
 pub use process::{Found, is_alive, is_stopped, kill, signal_named, state};
 pub use rustix::process::Signal;
 pub use terminal::Terminal;

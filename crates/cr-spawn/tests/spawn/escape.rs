@@ -218,6 +218,9 @@ fn s4_a_stopped_front_that_is_killed_leaves_nobody() {
 
 #[test]
 fn s4_with_a_namespace_the_death_of_both_leaves_nobody() {
+    if !cr_test::has_namespaces("a supervisor with --isolate") {
+        return;
+    }
     for _ in 0..repeats(5, 50) {
         let fault = "hang=end,child=daemon,child=stubborn,ignore-term";
         let mut run = Case::playing(&[INIT], fault).args(&["--isolate"]).start();
