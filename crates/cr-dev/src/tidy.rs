@@ -65,6 +65,7 @@ pub(crate) fn run(root: &Path, notes: &mut dyn Write) -> anyhow::Result<Exit> {
             continue;
         };
         found.extend(words(&path, &text));
+        found.extend(bare_processes(&path, &text));
     }
     found.extend(architecture::tool_dependencies(root)?);
     found.extend(tools_missing(root)?);
@@ -182,6 +183,20 @@ fn words(path: &str, text: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// Complains of a test that starts a process without the harness, whose waits
+/// have a limit.
+fn bare_processes(path: &str, text: &str) -> Option<String> {
+    let is_test = path.contains("tests/") && Path::new(path).extension() == Some("rs".as_ref());
+    let bare = [
+        concat!("std::process::", "Command"),
+        concat!("use std::process::{", "Child"),
+        concat!("use std::process::{", "Command"),
+        concat!("assert_cmd::", "Command"),
+    ];
+    let found = bare.iter().any(|name| text.contains(name));
+    (is_test && found).then(|| format!("{path}: processes of tests are started by cr-test"))
 }
 
 /// Whether `line` has `word` with no letter or digit on either side.
@@ -310,6 +325,14 @@ trait T {
             not_allowed(large, &allowed),
             ["crates/b/src/lib.rs:f: allowed to be large, and is not"]
         );
+    }
+
+    #[test]
+    fn a_test_that_starts_processes_by_itself_is_found() {
+        let text = concat!("use std::process::{", "Command, Stdio};\n");
+        assert!(bare_processes("crates/cr-x/tests/x.rs", text).is_some());
+        assert!(bare_processes("crates/cr-x/src/x.rs", text).is_none());
+        assert!(bare_processes("tests/x/x.rs", "use cr_test::Command;\n").is_none());
     }
 
     #[test]
