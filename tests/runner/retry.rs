@@ -251,7 +251,7 @@ fn a_signal_ends_an_attempt_or_a_wait() {
         for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
             for (agent, sign) in [
                 (&hanging, "attempt 2: running"),
-                (&waiting, "everything waits"),
+                (&waiting, "all tasks wait"),
             ] {
                 let case = Case::new(agent).shell(shell);
                 let command = case.runner(&["go", "--retry", "1", "--grace", "2"]);

@@ -2,8 +2,8 @@
 //! spread over many, and one after the other.
 //!
 //! The first line that is not blank decides. An array, or a brace alone, opens
-//! a document, which is held until it is closed. What turns out to be none is
-//! taken as the lines it consists of.
+//! a document, which is held until it is closed. If it turns out to be no
+//! document, its lines are taken one by one.
 
 use crate::json::Cursor;
 use crate::line::strip;
@@ -113,7 +113,7 @@ impl Documents {
         }
     }
 
-    /// What is held is no document.
+    /// The held bytes are no document.
     fn give_up(&mut self, each: &mut dyn FnMut(&[u8])) {
         self.form = Form::Lines;
         let held = std::mem::take(&mut self.held);
@@ -161,7 +161,7 @@ struct Brackets {
     in_string: bool,
     escapes: bool,
     closed: bool,
-    /// Something follows what was closed.
+    /// Something follows the closed document.
     broken: bool,
 }
 

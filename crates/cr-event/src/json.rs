@@ -3,16 +3,16 @@
 //!
 //! A value of another type than asked for is skipped and counts as absent;
 //! only broken structure is an error. Strings are kept as they stand in the
-//! line and decoded when they are used: an agent does write lone surrogates
-//! and bytes that are not UTF-8, and one of them must not cost the line.
+//! line and decoded when they are used: agents write lone surrogates and bytes
+//! that are not UTF-8, and one of them must not make the line unreadable.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use memchr::memchr;
 
-/// Nesting beyond which a line is refused: containers that are looked into
-/// take stack; those that are skipped do not count.
+/// Deeper nesting is refused: containers that are read take stack. Those that
+/// are skipped do not count.
 const DEPTH: u32 = 64;
 
 /// The most parts of one value that are given at once. A line may hold millions
@@ -24,7 +24,7 @@ pub(crate) const MOST: usize = 1 << 16;
 pub struct Malformed {
     /// Where in the line, counting bytes from 1.
     pub column: usize,
-    /// What stands there, or fails to.
+    /// What is wrong there.
     pub reason: &'static str,
 }
 
@@ -98,8 +98,8 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Text, with what is none replaced; the check alone is several times faster
-/// than the replacement, and nearly always enough.
+/// The bytes as text, with invalid ones replaced. The check alone is several
+/// times faster than the replacement, and nearly always enough.
 fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
@@ -421,8 +421,8 @@ fn quote_of_long(bytes: &[u8]) -> Option<(usize, bool)> {
     Some((length, memchr(b'\\', &bytes[..length]).is_some()))
 }
 
-/// The place behind the string whose first quote stands at `at`. What is in it
-/// does not matter, as long as nothing escapes its last quote.
+/// The position after the string whose first quote is at `at`. Its content is
+/// read only for an escape of the last quote.
 #[inline]
 fn behind_string(bytes: &[u8], at: usize) -> Option<usize> {
     let start = at + 1;
@@ -495,8 +495,8 @@ fn is_number(word: &[u8]) -> bool {
     rest.is_empty()
 }
 
-/// One JSON value as it stands in the line, for events that come seldom: each
-/// question walks it anew.
+/// One JSON value as it is in the line, for events that are rare: each question
+/// walks through it again.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Raw<'a>(&'a [u8]);
 

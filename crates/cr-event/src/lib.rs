@@ -9,7 +9,7 @@
 //! - **Borrow.** [`Text`] and [`Raw`] are slices of the line; nothing is decoded
 //!   before it is used, and nothing that cannot be decoded costs the line.
 //! - **Both dialects.** The stream of `--output-format stream-json` and the logs
-//!   that a session leaves on disk differ in spelling only as far as we care.
+//!   that a session leaves on disk are read by the same fields.
 //! - **The line is the truth.** A filter writes the bytes it read, not an event
 //!   written anew, so nothing is lost that this crate cannot name.
 

@@ -1,4 +1,4 @@
-//! One line: what every event says about itself, in both dialects.
+//! One line: the fields that every event has, in both dialects.
 
 use crate::json::{Cursor, Malformed, Raw, Text};
 use crate::message::Message;
@@ -7,13 +7,13 @@ use crate::message::Message;
 /// for [`Kind::Cr`].
 pub const OWN_TYPE: &str = "cr";
 
-/// What a line is about.
+/// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
     /// The model, or a subagent, said something or called a tool.
     Assistant,
-    /// A tool's result, a prompt, a nudge.
+    /// A tool's result, a prompt, a reminder of the CLI.
     User,
     /// The end of a turn.
     Result,
@@ -95,7 +95,7 @@ pub struct Event<'a> {
     pub is_sidechain: bool,
     /// The line has the shape of a session log's.
     pub is_log: bool,
-    /// Nobody typed it: a nudge, a replay, a note of the CLI.
+    /// No person typed it: a reminder, a replay, a note of the CLI.
     pub is_synthetic: bool,
     /// What was said.
     pub message: Option<Message<'a>>,
@@ -199,8 +199,8 @@ pub fn strip(line: &[u8]) -> &[u8] {
         .trim_ascii()
 }
 
-/// Whether `line` claims to be a line of our own: a top-level `type`, spelled
-/// in any way and as often as may be, that says `cr`.
+/// Whether `line` claims to be a line of our own: one of its top-level `type`
+/// fields, unescaped, is `cr`.
 ///
 /// A line that breaks off is searched as far as it goes.
 pub fn claims_to_be_ours(line: &[u8]) -> bool {

@@ -1,4 +1,4 @@
-//! What an `assistant` or `user` line says: blocks, and the usage of a call.
+//! The message of an `assistant` or `user` line: blocks, and the usage of a call.
 
 use crate::json::{Cursor, MOST, Malformed, Raw, Text};
 
@@ -33,13 +33,13 @@ pub enum Content<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Block<'a> {
-    /// Words.
+    /// Text.
     Text(Text<'a>),
-    /// Thoughts.
+    /// Thinking.
     Thinking(Text<'a>),
     /// A call of a tool.
     ToolUse(ToolUse<'a>),
-    /// What a tool gave back.
+    /// The result of a tool.
     ToolResult(ToolResult<'a>),
     /// Anything else.
     Other,
@@ -48,7 +48,7 @@ pub enum Block<'a> {
 /// A call of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToolUse<'a> {
-    /// What its result will refer to.
+    /// The id that its result refers to.
     pub id: Text<'a>,
     /// The tool; a block without one is no call.
     pub name: Text<'a>,
@@ -56,7 +56,7 @@ pub struct ToolUse<'a> {
     pub input: Option<Raw<'a>>,
 }
 
-/// What a tool gave back.
+/// The result of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToolResult<'a> {
     /// The call it answers.

@@ -78,7 +78,7 @@ pub fn run_on(
     let mut lines = Lines::new(input);
     // Only the statistics need to know whether a dropped line was whole.
     if args.stats {
-        lines = lines.judged();
+        lines = lines.check_objects();
     }
     let read = filter.all(&mut lines);
     let ended = filter.end();

@@ -89,9 +89,8 @@ pub fn report(tool: &str, result: anyhow::Result<Exit>) -> ExitCode {
     exit.into()
 }
 
-/// Says on `to` what went wrong. One write, so that two tools on one standard
-/// error keep their lines whole; a note that nobody can read is no reason to
-/// stop.
+/// Writes an error to `to`. It is one write, so that two tools on one standard
+/// error keep their lines whole; a failure to write it stops nothing.
 pub fn note(tool: &str, mut to: impl Write, err: &anyhow::Error) {
     let _ = to.write_all(format!("{tool}: {}\n", message(err)).as_bytes());
 }
@@ -107,7 +106,7 @@ pub fn exit_of(err: &anyhow::Error) -> Exit {
     if io.is_some() { Exit::Io } else { Exit::Tool }
 }
 
-/// The causes of `err`, outermost first, without the wordless ones.
+/// The causes of `err`, outermost first, without those that have no text.
 pub fn message(err: &anyhow::Error) -> String {
     let causes: Vec<String> = err
         .chain()

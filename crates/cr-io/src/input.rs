@@ -1,4 +1,4 @@
-//! What a tool reads: standard input, files, and directories of recordings.
+//! The inputs of a tool: standard input, files, and directories of recordings.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -83,7 +83,7 @@ impl Input {
         }
     }
 
-    /// What it is called among others; standard input is `-`.
+    /// Its name in a list; standard input is `-`.
     pub fn label(&self) -> String {
         let name = self.name().unwrap_or(Path::new("-"));
         name.display().to_string()
@@ -138,7 +138,7 @@ impl Watched {
         self.live.is_some()
     }
 
-    /// The file itself, for who reads it from its end; a live input has none.
+    /// The file itself, to read it from its end; a live input has none.
     pub fn file(&self) -> Option<&File> {
         self.live.is_none().then_some(&self.file)
     }

@@ -1,6 +1,6 @@
-//! Bytes and manners: lines in, lines out, inputs by name, exit codes.
+//! Bytes and lines: reading, writing, inputs by name, exit codes.
 //!
-//! This crate knows nothing of what a line means; that is `cr-event`'s.
+//! The meaning of a line is in `cr-event`.
 
 mod duration;
 mod exit;

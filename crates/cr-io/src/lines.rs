@@ -1,5 +1,5 @@
-//! A line reader that lends each line from one buffer, and never has to hold
-//! a long one to get past it.
+//! A line reader that lends each line from one buffer, and can skip a long line
+//! without holding it.
 
 use std::io::{self, ErrorKind, Read};
 
@@ -13,11 +13,11 @@ pub const MAX_LINE: usize = 64 << 20;
 /// Size of the buffer; a line that does not fit is [`Line::Long`] at first.
 const BUFFER: usize = 128 << 10;
 
-/// A buffer that a long line made no larger than this stays as it is: to get
-/// the memory again for the next one would take longer than to read it.
+/// A buffer that grew for a long line is kept up to this size: to allocate it
+/// again for the next one would take longer than to read it.
 const KEPT: usize = 8 << 20;
 
-/// Some programs begin a text with this.
+/// The byte order mark, with which some programs begin a text.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// What [`Lines::next`] found.
@@ -52,9 +52,10 @@ pub struct Lines<R> {
     /// Unread bytes are `buf[start..end]`; the rest is spare room.
     start: usize,
     end: usize,
-    /// Frames lines and judges them; without it they are only framed.
+    /// Finds lines and checks that they are objects; without it they are only
+    /// found.
     scan: Option<Scan>,
-    /// Bytes after `start` that hold no newline, where nothing is judged.
+    /// Bytes after `start` that hold no newline, where nothing is checked.
     scanned: usize,
     /// The end of the next line, once it is known.
     found: Option<End>,
@@ -81,15 +82,15 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Also tells whether each line is one whole object, by
-    /// [`Lines::is_object`]. It costs about an instruction a byte.
+    /// Also checks whether each line is one whole object, for
+    /// [`Lines::is_object`]. It takes about an instruction a byte.
     #[must_use]
-    pub fn judged(mut self) -> Self {
+    pub fn check_objects(mut self) -> Self {
         self.scan = Some(Scan::new());
         self
     }
 
-    /// Holds no line longer than `bytes`: [`Lines::whole`] then says `None`.
+    /// Holds no line longer than `bytes`: [`Lines::whole`] then returns `None`.
     #[must_use]
     pub fn limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;
@@ -102,8 +103,8 @@ impl<R: Read> Lines<R> {
     }
 
     /// Whether the line last returned, once all of it was, is a JSON object by
-    /// its brackets, with nothing but blanks around it. What is inside is not
-    /// looked at. Only [`Lines::judged`] lines can be.
+    /// its brackets, with nothing but blanks around it. Its content is not
+    /// checked. Always false without [`Lines::check_objects`].
     pub fn is_object(&self) -> bool {
         self.whole
     }
@@ -139,8 +140,8 @@ impl<R: Read> Lines<R> {
     }
 
     /// Consumes the whole lines in the buffer that begin with `prefix`, up to the
-    /// first that does not; returns how many. Lines that are judged are not
-    /// passed over.
+    /// first that does not; returns how many. With [`Lines::check_objects`] it
+    /// skips none.
     pub fn skip(&mut self, prefix: &[u8]) -> u64 {
         if self.scan.is_some() {
             return 0;
@@ -169,8 +170,8 @@ impl<R: Read> Lines<R> {
     }
 
     /// Reads the rest of the [`Line::Long`] just returned and lends all of it,
-    /// or `None` once it turns out longer than the limit; then only
-    /// [`Lines::pass`] goes on.
+    /// or `None` if it is longer than the limit; then only [`Lines::pass`] goes
+    /// on.
     pub fn whole(&mut self) -> io::Result<Option<Line<'_>>> {
         loop {
             if let Some(end) = self.find() {
@@ -220,8 +221,8 @@ impl<R: Read> Lines<R> {
     /// The end of the next line, if it is in the buffer.
     #[inline]
     fn find(&mut self) -> Option<End> {
-        // Before there is anything, nobody asks the processor what it can do:
-        // that takes a tenth of a filter's start.
+        // An empty buffer is not scanned: to ask the processor for its features
+        // takes a tenth of a filter's start.
         if self.found.is_none() && self.start < self.end {
             self.found = match &mut self.scan {
                 Some(scan) => scan.next(&self.buf[..self.end]),
@@ -231,7 +232,7 @@ impl<R: Read> Lines<R> {
         self.found
     }
 
-    /// The next newline, and nothing else.
+    /// The next newline, without a check.
     fn newline(&mut self) -> Option<End> {
         let unread = &self.buf[self.start..self.end];
         let newline = memchr(b'\n', &unread[self.scanned..]);
@@ -243,7 +244,7 @@ impl<R: Read> Lines<R> {
         })
     }
 
-    /// Whether the line at hand begins like an object.
+    /// Whether the current line begins like an object.
     fn begins_object(&self) -> bool {
         if self.scan.is_none() {
             return false;
@@ -282,7 +283,7 @@ impl<R: Read> Lines<R> {
         Some(&self.buf[line])
     }
 
-    /// Settles whether the line that ends at `end` is one object.
+    /// Decides whether the line that ends at `end` is one object.
     #[inline]
     fn judge(&mut self, end: End) {
         if !self.whole {
@@ -377,7 +378,7 @@ mod tests {
             let lines = Lines::new(trickle).limit(4 * BUFFER);
             assert_eq!(all(lines), expected, "step {step}");
             let trickle = Trickle::new(&input, step);
-            let lines = Lines::new(trickle).limit(4 * BUFFER).judged();
+            let lines = Lines::new(trickle).limit(4 * BUFFER).check_objects();
             assert_eq!(all(lines), expected, "judged, step {step}");
         }
     }
@@ -385,7 +386,7 @@ mod tests {
     /// Each line's verdict, read by `step` bytes, long lines passed or held.
     fn objects(input: &[u8], step: usize, hold: bool) -> Vec<bool> {
         let trickle = Trickle::new(input, step);
-        let mut lines = Lines::new(trickle).judged();
+        let mut lines = Lines::new(trickle).check_objects();
         let mut found = Vec::new();
         loop {
             match lines.next().expect("read") {

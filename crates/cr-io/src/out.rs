@@ -1,4 +1,5 @@
-//! Lines out: whole lines only, few writes, one place for a reader that left.
+//! Writes lines: whole ones, in few writes; the one place that knows whether the
+//! reader left.
 
 use std::io::{self, ErrorKind, Write};
 
@@ -6,7 +7,7 @@ use anyhow::Context;
 
 use crate::Exit;
 
-/// Bytes collected before they are written without being asked to.
+/// Bytes that are collected before they are written.
 const BATCH: usize = 64 << 10;
 
 /// Collects lines and writes them in batches that end at a line's end.
@@ -43,7 +44,7 @@ impl<W: Write> Out<W> {
         self.flush_if_full()
     }
 
-    /// Writes `bytes` as they are, as a part of a line of its caller's making.
+    /// Writes `bytes` as they are; the caller makes lines of them.
     pub fn part(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
         // A long line is long enough in its caller's memory.
         if bytes.len() >= BATCH {

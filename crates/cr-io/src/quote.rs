@@ -1,4 +1,4 @@
-//! Words for a shell: what a person pastes must mean what we meant.
+//! Quoting for a shell: a command that a person pastes must mean the same.
 
 /// `word` as one word of a POSIX shell. `None` for a NUL byte, which no
 /// argument can hold.

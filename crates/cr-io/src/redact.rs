@@ -1,7 +1,7 @@
 //! Masks what looks like a secret in text that a tool composes.
 //!
-//! Two kinds of evidence: the values of environment variables whose name says
-//! what they are, and the shapes that providers give their keys.
+//! There are two kinds of evidence: the values of environment variables with a
+//! telling name, and the shapes of the keys of known providers.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -30,14 +30,14 @@ const NAMES: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"];
 /// ```
 #[derive(Debug)]
 pub struct Redactor {
-    /// Made when the first text is to be masked: many a run has none.
+    /// Made for the first text; many runs have none.
     known: OnceLock<Known>,
 }
 
 /// What to look for.
 #[derive(Debug)]
 struct Known {
-    /// Finds that there may be one, for all of them at once: most text has none.
+    /// Finds candidates for all secrets in one pass; most text has none.
     any: Option<Searcher>,
     values: Vec<Value>,
     shapes: &'static [Shape],
@@ -50,7 +50,7 @@ struct Value {
     value: String,
 }
 
-/// A secret that is known by its look.
+/// A secret that is known by its shape.
 #[derive(Debug)]
 struct Shape {
     kind: &'static str,
@@ -58,7 +58,7 @@ struct Shape {
     start: &'static str,
     /// Whether the start stays readable.
     keeps_start: bool,
-    /// How much of what follows the start belongs to it, if it is one at all.
+    /// How many bytes after the start belong to it; `None` if it is no secret.
     length: Length,
 }
 

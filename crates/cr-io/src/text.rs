@@ -1,5 +1,5 @@
-//! Text of an agent on its way to a person: nothing in it may act on the
-//! terminal, begin a line or hide.
+//! Text of an agent for a person: nothing in it may act on the terminal, begin a
+//! line or be invisible.
 
 use std::fmt::Write;
 

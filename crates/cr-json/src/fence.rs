@@ -1,6 +1,6 @@
-//! A text taken apart at its fences.
+//! Splits a text at its fences.
 //!
-//! The rules are those of Markdown, and what agents do beside them: JSON on the
+//! The rules are those of Markdown, and the habits of agents: JSON on the
 //! line of its opening fence, a closing fence right behind the JSON, an opening
 //! fence at the end of a sentence, a last fence that is never closed. Apart from
 //! these a fence starts a line, so three backticks in a string end nothing.

@@ -1,7 +1,7 @@
-//! The JSON in what an agent says: one search for every tool that needs it.
+//! JSON inside an agent's text: one search for all tools.
 //!
-//! What is found is a part of the text, as it was written: strict JSON, never
-//! put in order, never a part of something broken.
+//! The result is a part of the text, as it was written: strict JSON, never
+//! repaired, never a part of a broken value.
 
 mod fence;
 mod scan;
@@ -11,7 +11,7 @@ use std::fmt;
 
 pub use value::{compact, is_value};
 
-/// Why some JSON is taken.
+/// The rule by which some JSON was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// It was given as such, beside the text.
@@ -41,8 +41,8 @@ impl fmt::Display for Rule {
     }
 }
 
-/// What each rule finds in `text`, in the order in which they are asked; the
-/// first that finds any decides. If it is `strict`, only fences count.
+/// The JSON that each rule finds in `text`, in the order of the rules; the first
+/// that finds any decides. With `strict`, only fences count.
 pub fn search(text: &str, strict: bool) -> Vec<(Rule, Vec<&str>)> {
     let whole = text.trim_start_matches('\u{feff}').trim_ascii();
     if !strict && value::is_container(whole) && is_value(whole) {
@@ -58,13 +58,13 @@ pub fn search(text: &str, strict: bool) -> Vec<(Rule, Vec<&str>)> {
     found
 }
 
-/// The JSON that is meant by `text`: the first that the first rule finds.
+/// The JSON in `text`: the first that the first rule finds.
 pub fn first(text: &str) -> Option<&str> {
     let mut found = search(text, false).into_iter();
     found.find_map(|(_, json)| json.first().copied())
 }
 
-/// The last JSON in `text` that is wanted, whichever rule finds it.
+/// The last JSON in `text` that is wanted, by any rule.
 pub fn last_that<'a, T>(text: &'a str, wanted: impl FnMut(&'a str) -> Option<T>) -> Option<T> {
     let rules = search(text, false).into_iter();
     let mut found: Vec<&str> = rules.flat_map(|(_, json)| json).collect();

@@ -6,9 +6,9 @@ use crate::value::{self, Broken};
 
 /// The objects and arrays in `text`, in order.
 ///
-/// A bracket that turns out to open nothing is text, and the search goes on
-/// where that was found. What was meant to be JSON and is broken is passed over
-/// as a whole: a part of it would be an answer that nobody gave.
+/// A bracket that opens nothing is text, and the search goes on after it. Broken
+/// JSON is skipped as a whole: a part of it would be an answer that the agent did
+/// not give.
 pub(crate) fn containers(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut at = 0;

@@ -1,6 +1,6 @@
 //! The prompt of an attempt: the task, and what came before.
 
-use cr_verdict::policy::Again;
+use cr_verdict::policy::RetryOptions;
 
 use crate::attempt::Ended;
 use crate::task::Task;
@@ -20,7 +20,7 @@ When you have finished, end your answer with one block of this form:
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NextAttempt {
     /// What the policy decided; none for a first attempt.
-    pub(crate) again: Option<Again>,
+    pub(crate) again: Option<RetryOptions>,
     /// It takes over from a session whose context is full.
     pub(crate) is_handoff: bool,
     /// What a person answered.

@@ -2,7 +2,7 @@
 //! crash comes to the same answer.
 
 use cr_verdict::Outcome;
-use cr_verdict::policy::{self, Action, Again, Attempt};
+use cr_verdict::policy::{self, Action, Attempt, RetryOptions};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::attempt::{Ended, Limits};
@@ -131,11 +131,11 @@ fn begin_again(last: &Ended, answer: &str) -> Assessment {
     );
     let resume = goes_on && last.end.session.is_some();
     let error = (!goes_on).then(|| last.end.error.clone());
-    let again = Again {
+    let again = RetryOptions {
         limits: last.spec.limits.into(),
         resume,
         error_context: error,
-        ..Again::default()
+        ..RetryOptions::default()
     };
     let next = NextAttempt {
         again: Some(again),
@@ -158,12 +158,12 @@ fn by_policy(
     let jitter = f64::from(facts.ended_at.subsec_nanosecond().rem_euclid(997_000)) / 997_000.0;
     let settings = settings.policy(task, jitter);
     let decision = policy::next(&facts, &earlier, &settings);
-    let with = |again: Again, is_handoff| NextAttempt {
+    let with = |again: RetryOptions, is_handoff| NextAttempt {
         again: Some(again),
         is_handoff,
         answer: None,
     };
-    let after = |again: &Again| {
+    let after = |again: &RetryOptions| {
         let pause = SignedDuration::try_from(again.after).ok()?;
         (!pause.is_zero()).then(|| facts.ended_at.checked_add(pause).ok())?
     };
@@ -177,10 +177,10 @@ fn by_policy(
         Action::Wait { until, again } => ready_at(with(again, false), Some(until), true, reason),
         Action::FreshSession(again) => ready(with(again, true), reason),
         Action::Later { until } if until <= now => {
-            let again = Again {
+            let again = RetryOptions {
                 limits: facts.limits,
                 resume: facts.can_resume,
-                ..Again::default()
+                ..RetryOptions::default()
             };
             ready(with(again, false), "the limit has reset")
         }

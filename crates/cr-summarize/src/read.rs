@@ -9,7 +9,7 @@ use crate::sessions::Sessions;
 
 /// Reads `input` to its end; no line or document over `limit` bytes is held.
 pub(crate) fn read(input: impl Read, limit: usize, sessions: &mut Sessions) -> io::Result<()> {
-    let mut lines = Lines::new(input).limit(limit).judged();
+    let mut lines = Lines::new(input).limit(limit).check_objects();
     let mut documents = Documents::new(limit);
     let read = each(&mut lines, limit, &mut documents, sessions);
     // Lines before an error count all the same.

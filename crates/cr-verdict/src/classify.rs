@@ -1,4 +1,4 @@
-//! What an error text speaks of.
+//! The class of an error, by its text.
 //!
 //! Whole words only: "line 4291 failed" is no 429, an "invalidated cache" is
 //! not invalid, and the words of a phrase may be apart by blanks or hyphens but
@@ -6,12 +6,12 @@
 
 use crate::Category;
 
-/// What kind of trouble an error speaks of.
+/// The class of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     /// The account's rate or usage limit.
     RateLimit,
-    /// The service has too much to do.
+    /// The service is overloaded.
     Overloaded,
     /// The service cannot be reached.
     Network,
@@ -25,7 +25,7 @@ pub enum Class {
     Billing,
     /// The service failed on its side.
     Server,
-    /// What was asked for is wrong.
+    /// The request is wrong.
     Validation,
     /// Anything else.
     Logic,
@@ -59,7 +59,7 @@ impl Class {
     }
 }
 
-/// A longer text is a dump of something; what happened is said at its ends.
+/// Of a longer text only the beginning and the end are read.
 const LONGEST: usize = 16 * 1024;
 
 fn ends(text: &str) -> String {
@@ -71,8 +71,8 @@ fn ends(text: &str) -> String {
     plain(head) + "\n" + &plain(tail)
 }
 
-/// Says what an error text speaks of. Only for text that is known to be an
-/// error: an answer about rate limits is not one.
+/// The class of an error text. Only for text that is known to be an error: an
+/// answer may speak about rate limits.
 pub fn classify(text: &str) -> Class {
     let words = ends(text);
     PHRASES
@@ -86,9 +86,9 @@ pub fn classify(text: &str) -> Class {
         .unwrap_or(Class::Logic)
 }
 
-/// In this order, so that what needs a person or a wait is seen before what
-/// could be tried again at once. A connection that timed out is the network's
-/// fault where it says so by its error number, and else a timeout.
+/// In this order: errors that need a person or a wait come before errors that
+/// allow a retry at once. A connection that timed out is a network error if the
+/// text has its error number, and else a timeout.
 const PHRASES: [(Class, &[&str]); 9] = [
     (Class::Billing, &BILLING),
     (Class::Context, &CONTEXT),
@@ -271,9 +271,9 @@ const VALIDATION: [&str; 21] = [
     "input exceeds",
 ];
 
-/// The words of `text` in lower case, each between two blanks. What is more
-/// than blanks, hyphens and slashes between two words is a line break there, so
-/// that no phrase reaches over it.
+/// The words of `text` in lower case, each between two blanks. Anything but
+/// blanks, hyphens and slashes between two words becomes a line break, so that no
+/// phrase reaches over it.
 fn plain(text: &str) -> String {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let mut plain = String::with_capacity(text.len() + 2);

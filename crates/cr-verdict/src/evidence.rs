@@ -1,10 +1,10 @@
-//! What is known of a run when it is judged.
+//! The evidence that a verdict is based on.
 
 use jiff::Timestamp;
 
 use crate::Outcome;
 
-/// Everything a verdict rests on. What is not known is left at its default.
+/// The evidence for a verdict. A fact that is not known has its default value.
 #[derive(Clone, Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -29,7 +29,7 @@ pub struct Evidence<'a> {
     pub last_call_denied: bool,
     /// The agent asked something and got no answer.
     pub question_open: bool,
-    /// What verification found, where there was one.
+    /// The finding of the verification, if there was one.
     pub verification: Option<Finding>,
     /// When the run ended: "resets 3pm" is relative to it.
     pub now: Option<Timestamp>,
@@ -38,7 +38,7 @@ pub struct Evidence<'a> {
 /// How the agent's process ended, as its supervisor saw it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExitFacts<'a> {
-    /// Why: `exit` and `signal` are the agent's own doing; `timeout`, `idle`,
+    /// Why: with `exit` and `signal` the agent ended by itself; `timeout`, `idle`,
     /// `startup`, `tool`, `turn` and `post_result` are clocks; `interrupted`,
     /// `stdout_closed`, `spawn_failed`, `guardian_died`, `internal` are ours.
     pub reason: &'a str,
@@ -52,7 +52,7 @@ pub struct ExitFacts<'a> {
     pub interrupted_by: Option<i32>,
 }
 
-/// What the last result line says.
+/// The last result line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ResultFacts<'a> {
     /// `is_error`.
@@ -78,8 +78,8 @@ pub struct RateLimit {
     pub resets_at: Option<Timestamp>,
 }
 
-/// What verification found wrong with a good result. The verifier reports it by
-/// the outcome of its attempt, in a `cr/task` line.
+/// What is wrong with a good result, as the orchestrator's verification found. It
+/// reports the finding as the outcome of the attempt, in a `cr/task` line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// A commit was required, and there is none.

@@ -1,8 +1,8 @@
-//! What the last result complains of: structured fields first, then its text.
+//! The error of the last result: structured fields first, then its text.
 
 use crate::{Class, Evidence, ResultFacts, classify};
 
-/// What the last result complains of.
+/// The error of the last result.
 pub(crate) struct Fault<'a> {
     pub(crate) class: Class,
     pub(crate) status: Option<u64>,
@@ -12,7 +12,7 @@ pub(crate) struct Fault<'a> {
 }
 
 /// The error of the last result. A bare stream without a result, say a session
-/// log, has it in its last words.
+/// log, has it in its last text.
 pub(crate) fn fault<'a>(evidence: &Evidence<'a>) -> Option<Fault<'a>> {
     let result = match evidence.result {
         Some(result) => result,
@@ -83,9 +83,9 @@ const FATAL: [&str; 9] = [
     "turn_setup_failed",
 ];
 
-/// The kind of error that a `terminal_reason` names. After some of them the
-/// text is an answer, which may speak of anything: they are named here so that
-/// nobody reads it.
+/// The kind of error that a `terminal_reason` names. For some of them the text
+/// is an answer and says nothing about the error: they are listed here so that
+/// the text is not read.
 fn of_reason(reason: &str) -> Option<Class> {
     match reason {
         "prompt_too_long" | "blocking_limit" | "rapid_refill_breaker" => Some(Class::Context),
@@ -121,7 +121,7 @@ pub(crate) fn of_name(name: &str) -> Option<Class> {
     }
 }
 
-/// What the vague fields say when the text says nothing.
+/// The class by the vague fields, when the text has none.
 fn vague(evidence: &Evidence<'_>, result: &ResultFacts<'_>) -> Class {
     let says = |name| evidence.assistant_error == Some(name) || result.api_error == Some(name);
     if says("server_error") || says("api_error") {

@@ -117,13 +117,13 @@ impl Outcome {
 /// The five classes of failure that retry policies are written for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Category {
-    /// The other side asks for patience.
+    /// The service refuses requests for a while.
     RateLimit,
-    /// The other side cannot be reached.
+    /// The service cannot be reached.
     Network,
     /// It took too long.
     Timeout,
-    /// What was asked for is wrong, so asking again does not help.
+    /// The request is wrong, so a retry does not help.
     Validation,
     /// Anything else.
     Logic,
@@ -160,14 +160,14 @@ impl Category {
 
 /// Every value of [`Retry::action`].
 ///
-/// * `none`: nothing to do, or nothing that we would do by ourselves
-/// * `retry`: run it again, with what went wrong as context
+/// * `none`: nothing to do, or nothing without a person
+/// * `retry`: run it again, with the error as context
 /// * `retry_with_more_turns`, `retry_with_more_budget`, `retry_with_more_time`
 /// * `wait`: run it again at [`Retry::at`], or after a growing pause where that
 ///   is unknown; not counted as an attempt
 /// * `resume`: resume the session, once
 /// * `fresh_session`: start a new session with a handoff; resuming cannot work
-/// * `fix`: the command or its configuration is wrong and gives the same again
+/// * `fix`: the command or its configuration is wrong; a retry fails again
 /// * `look`: the evidence contradicts itself; a person should read it
 /// * `ask`: a person must answer or permit something
 /// * `stop`: every run of this account would fail; a person must act
@@ -199,7 +199,7 @@ pub struct Retry {
 }
 
 impl Retry {
-    /// Does what `action` says, as soon as you like.
+    /// `action`, at once.
     pub(crate) fn now(action: &'static str) -> Self {
         let retryable = action.starts_with("retry") || matches!(action, "wait" | "resume");
         Self {
@@ -209,7 +209,7 @@ impl Retry {
         }
     }
 
-    /// Waits until `at`, if that is known.
+    /// `wait` until `at`, if that is known.
     pub(crate) fn wait(at: Option<Timestamp>) -> Self {
         Self {
             at,
@@ -229,7 +229,7 @@ pub struct Verdict {
     pub category: Option<Category>,
     /// There is no result, or the end of the stream is missing.
     pub incomplete: bool,
-    /// A clock, a signal or we ended the agent.
+    /// A clock, a signal or the supervisor ended the agent.
     pub killed: bool,
     /// One sentence: why this verdict.
     pub why: String,

@@ -1,8 +1,8 @@
 //! The policy: what to do after an attempt, and why.
 //!
 //! [`next`] is one function without state or clock: the attempts so far and the
-//! settings in, the next action out. Whoever asks again after a crash gets the
-//! same answer.
+//! settings in, the next action out. Asked again after a crash, it gives the same
+//! answer.
 
 mod limits;
 
@@ -14,16 +14,16 @@ use crate::{Category, Outcome};
 
 pub use limits::{Clock, Limits, RanOut};
 
-/// The most turns that a first limit is raised to, if four times it is less.
+/// The limit of turns may be raised to this, or to four times the first one.
 const TURNS: u64 = 30;
 
-/// A limit that resets is asked again this long after it does.
+/// The pause between the reset of a limit and the next attempt.
 const MARGIN: Duration = Duration::from_mins(1);
 
 /// How long to wait for a limit that does not say when it resets.
 const UNKNOWN_RESET: Duration = Duration::from_mins(15);
 
-/// The most of an error that is handed to the next attempt, in characters.
+/// Characters of an error that the next attempt gets.
 const CONTEXT: usize = 4000;
 
 /// One attempt that has ended.
@@ -37,32 +37,32 @@ pub struct Attempt {
     pub advice: &'static str,
     /// The clock that ended it, if one did.
     pub ran_out: Option<RanOut>,
-    /// What it was allowed to use.
+    /// Its limits.
     pub limits: Limits,
     /// When it ended.
     pub ended_at: Timestamp,
-    /// Not before this moment, if somebody said so.
+    /// Not before this moment, if one was given.
     pub retry_at: Option<Timestamp>,
-    /// There is a session that can be taken up again.
+    /// It left a session that can be resumed.
     pub can_resume: bool,
-    /// It took up the session of an attempt that was cut off.
+    /// It resumed the session of an attempt that was cut off.
     pub resumed: bool,
-    /// What went wrong, for the next attempt to know.
+    /// The error, for the next attempt.
     pub error: String,
 }
 
-/// What the user decided.
+/// Settings of the user.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// How often a task is tried again; waiting for the service is not counted.
+    /// Retries of a task; waiting for the service is not counted.
     pub retries: u32,
     /// The longest wait for a limit to reset; longer ones end the run.
     pub max_wait: Option<Duration>,
     /// The pauses while the service is overloaded or out of reach; the last one
     /// is repeated.
     pub backoff: Vec<Duration>,
-    /// For how long in all such pauses are made.
-    pub patience: Duration,
+    /// The time after which such pauses end and the task is given up.
+    pub busy_limit: Duration,
     /// A number from 0 to 1 that spreads the pauses, up to a tenth.
     pub jitter: f64,
 }
@@ -73,7 +73,7 @@ impl Default for Settings {
             retries: 2,
             max_wait: None,
             backoff: [1, 5, 30].map(Duration::from_secs).to_vec(),
-            patience: Duration::from_mins(20),
+            busy_limit: Duration::from_mins(20),
             jitter: 0.0,
         }
     }
@@ -81,14 +81,14 @@ impl Default for Settings {
 
 /// How to try again.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Again {
+pub struct RetryOptions {
     /// After this pause.
     pub after: Duration,
     /// With these limits.
     pub limits: Limits,
     /// In the same session.
     pub resume: bool,
-    /// What the agent should know of the attempt before.
+    /// The error of the attempt before, for the agent.
     pub error_context: Option<String>,
 }
 
@@ -98,26 +98,26 @@ pub enum Action {
     /// Nothing: it is done.
     Done,
     /// Try again.
-    Retry(Again),
-    /// Start nothing at all before this moment, then try again.
+    Retry(RetryOptions),
+    /// Start no task before this moment, then try again.
     Wait {
         /// The moment.
         until: Timestamp,
         /// How to try again then.
-        again: Again,
+        again: RetryOptions,
     },
-    /// As [`Action::Wait`], but longer than anybody wants to: end the run.
+    /// Like [`Action::Wait`], but longer than the user allows: end the run.
     Later {
         /// The moment.
         until: Timestamp,
     },
-    /// Try again in a new session that is told what the old one did.
-    FreshSession(Again),
+    /// Try again in a new session with a handoff from the old one.
+    FreshSession(RetryOptions),
     /// Ask a person; other tasks go on.
     NeedsHuman,
-    /// Start nothing any more: every task would end the same way.
+    /// Start no more tasks: every one would end the same way.
     StopAll,
-    /// Leave this task as it is.
+    /// Do not try this task again.
     GiveUp,
 }
 
@@ -130,7 +130,7 @@ pub struct Decision {
     pub reason: String,
 }
 
-/// Says what to do after `last`, which came after `earlier`.
+/// Decides what to do after `last`, which came after `earlier`.
 pub fn next(last: &Attempt, earlier: &[Attempt], settings: &Settings) -> Decision {
     let case = Case {
         last,
@@ -143,15 +143,15 @@ pub fn next(last: &Attempt, earlier: &[Attempt], settings: &Settings) -> Decisio
         Outcome::Overloaded | Outcome::Network => case.busy(),
         Outcome::Auth => decide(Action::StopAll, "not logged in: every task would fail"),
         Outcome::Billing => decide(Action::StopAll, "no credit: every task would fail"),
-        Outcome::Interrupted => decide(Action::StopAll, "somebody stopped it"),
+        Outcome::Interrupted => decide(Action::StopAll, "the run was stopped"),
         Outcome::NeedsInput => decide(Action::NeedsHuman, "a person must answer"),
         Outcome::SpawnFailed => decide(
             Action::GiveUp,
-            "the agent could not be started, and would not be the next time",
+            "the agent could not be started; a retry would fail too",
         ),
         _ if case.is_hopeless() => decide(
             Action::GiveUp,
-            "the same request would be refused the next time",
+            "the request was refused; a retry would be refused too",
         ),
         _ if case.counted() > settings.retries => {
             let tries = cr_io::counted(case.counted().into(), "attempt");
@@ -168,7 +168,7 @@ pub fn next(last: &Attempt, earlier: &[Attempt], settings: &Settings) -> Decisio
         ),
         _ => decide(
             Action::Retry(case.again()),
-            "it failed: once more, with the error as context",
+            "it failed: retry with the error as context",
         ),
     }
 }
@@ -180,8 +180,8 @@ fn decide(action: Action, reason: &str) -> Decision {
     }
 }
 
-/// The outcome by whose rule an attempt is followed. An agent that failed without
-/// a result is followed by what the verdict made of its standard error.
+/// The outcome whose rule applies. For an agent that failed without a result it
+/// is the verdict's reading of its standard error.
 fn rule(attempt: &Attempt) -> Outcome {
     match (attempt.outcome, attempt.advice) {
         (Outcome::Failed, "wait") if attempt.category == Some(Category::RateLimit) => {
@@ -221,8 +221,8 @@ impl Case<'_> {
         rule(self.last)
     }
 
-    /// Whether the request itself is wrong. One that took up a session may only
-    /// have missed that, and is made once more without it.
+    /// Whether the request itself is wrong. If it resumed a session, the session
+    /// may be gone, and the request is made once more without it.
     fn is_hopeless(&self) -> bool {
         let is_refused = |old: &Attempt| old.outcome == Outcome::Failed && old.advice == "fix";
         is_refused(self.last) && self.earlier.last().is_none_or(is_refused)
@@ -234,10 +234,10 @@ impl Case<'_> {
     }
 
     /// The same again, with the error as context.
-    fn again(&self) -> Again {
+    fn again(&self) -> RetryOptions {
         let error = self.last.error.trim();
         let cut: String = error.chars().take(CONTEXT).collect();
-        Again {
+        RetryOptions {
             after: Duration::ZERO,
             limits: self.last.limits,
             resume: false,
@@ -245,9 +245,9 @@ impl Case<'_> {
         }
     }
 
-    /// The same again; nothing was wrong with it.
-    fn go_on(&self) -> Again {
-        Again {
+    /// The same again: the work itself did not fail.
+    fn go_on(&self) -> RetryOptions {
+        RetryOptions {
             resume: self.last.can_resume,
             error_context: None,
             ..self.again()
@@ -256,13 +256,13 @@ impl Case<'_> {
 
     fn more_turns(&self) -> Decision {
         let Some(limit) = self.last.limits.max_turns.filter(|&limit| limit > 0) else {
-            return decide(Action::GiveUp, "a limit of turns that is not ours to raise");
+            return decide(Action::GiveUp, "the limit of turns cannot be raised");
         };
         let first = self.earlier.first().unwrap_or(self.last).limits.max_turns;
         let most = TURNS.max(first.unwrap_or(limit).saturating_mul(4));
         let raised = limit.saturating_mul(2).min(most);
         if raised <= limit {
-            let reason = format!("{limit} turns are the most that it gets");
+            let reason = format!("the limit of turns is at its maximum, {limit}");
             return decide(Action::GiveUp, &reason);
         }
         let mut again = self.again();
@@ -273,7 +273,7 @@ impl Case<'_> {
 
     fn more_budget(&self) -> Decision {
         let Some(limit) = self.last.limits.budget_usd.filter(|&limit| limit > 0.0) else {
-            return decide(Action::GiveUp, "a budget that is not ours to raise");
+            return decide(Action::GiveUp, "the budget cannot be raised");
         };
         let raised = limit * 1.5;
         let mut again = self.again();
@@ -292,7 +292,7 @@ impl Case<'_> {
         let mut again = self.again();
         let limit = limit.or(limits.of(clock)).filter(|time| !time.is_zero());
         let Some(limit) = limit else {
-            return decide(Action::Retry(again), "a clock ran out: once more");
+            return decide(Action::Retry(again), "a clock ran out: retry");
         };
         let raised = limit.saturating_mul(2);
         again.limits = limits.with(clock, Some(raised));
@@ -301,7 +301,7 @@ impl Case<'_> {
             Clock::Timeout => format!("the time goes from {old}s to {new}s"),
             _ => format!("--{} goes from {old}s to {new}s", clock.option()),
         };
-        // The others stay as somebody wanted them.
+        // The user's other limits stay as they are.
         let whole = limits.timeout.filter(|_| clock != Clock::Timeout);
         if let Some(whole) = whole.filter(|whole| *whole <= raised) {
             reason += &format!("; --timeout stays at {}s", whole.as_secs_f64());
@@ -312,16 +312,16 @@ impl Case<'_> {
     fn cut_off(&self) -> Decision {
         let was_resumed = self.last.resumed || self.earlier.iter().any(|old| old.resumed);
         if self.last.can_resume && !was_resumed {
-            let again = Again {
+            let again = RetryOptions {
                 resume: true,
                 ..self.again()
             };
-            return decide(Action::Retry(again), "it was cut off: the session goes on");
+            return decide(Action::Retry(again), "it was cut off: resume the session");
         }
         let reason = if was_resumed {
-            "it was cut off again: once more from the start"
+            "it was cut off again: retry from the start"
         } else {
-            "it was cut off and has no session to go on with: once more"
+            "it was cut off and left no session: retry from the start"
         };
         decide(Action::Retry(self.again()), reason)
     }
@@ -329,7 +329,7 @@ impl Case<'_> {
     fn rate_limited(&self) -> Decision {
         let before = self.earlier.iter().rev();
         let count = before.take_while(|old| rule(old) == Outcome::RateLimited);
-        // A moment that has passed did not help: never go round without a pause.
+        // A reset time in the past did not help: always pause before a retry.
         let soonest = later(self.last.ended_at, self.pause(count.count()));
         let until = match self.last.retry_at {
             Some(at) => later(at, MARGIN).max(soonest),
@@ -342,11 +342,11 @@ impl Case<'_> {
             .is_some_and(|most| Duration::try_from(wait).is_ok_and(|wait| wait > most));
         let shown = until.strftime("%Y-%m-%dT%H:%M:%SZ");
         if is_long {
-            let reason = format!("a limit that resets only at {shown}");
+            let reason = format!("the limit resets only at {shown}");
             return decide(Action::Later { until }, &reason);
         }
         let again = self.go_on();
-        let reason = format!("a limit was reached: everything waits until {shown}");
+        let reason = format!("a limit was reached: all tasks wait until {shown}");
         decide(Action::Wait { until, again }, &reason)
     }
 
@@ -367,12 +367,12 @@ impl Case<'_> {
         let word = self.last.outcome.as_str();
         let pause = self.pause(count);
         let until = later(self.last.ended_at, pause);
-        if until > later(first.ended_at, self.settings.patience) {
-            let minutes = self.settings.patience.as_secs() / 60;
+        if until > later(first.ended_at, self.settings.busy_limit) {
+            let minutes = self.settings.busy_limit.as_secs() / 60;
             let reason = format!("{word} for {minutes} minutes");
             return decide(Action::GiveUp, &reason);
         }
-        let again = Again {
+        let again = RetryOptions {
             after: pause,
             ..self.go_on()
         };

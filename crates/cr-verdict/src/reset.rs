@@ -1,4 +1,4 @@
-//! When a limit is lifted, read from what the agent said.
+//! When a limit is lifted, read from the agent's text.
 
 use jiff::civil::{Date, Time, Weekday};
 use jiff::tz::TimeZone;
@@ -77,8 +77,8 @@ enum Day {
     },
 }
 
-/// No limit lasts longer. A date without a year that is further off has just
-/// passed, and to wait a year for it would be worse than not to know.
+/// No limit lasts longer. A date without a year that is further away has just
+/// passed: it is taken as unknown, not as next year's.
 const LONGEST_WAIT: SignedDuration = SignedDuration::from_hours(60 * 24);
 
 impl Moment {

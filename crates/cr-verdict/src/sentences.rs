@@ -1,4 +1,4 @@
-//! Why, and what next: one plain sentence each, for whoever must act.
+//! Why, and what next: one plain sentence each, for the person who must act.
 
 use cr_stream::{Clock, Named, Reason};
 
@@ -13,7 +13,7 @@ type Words = (String, String);
 /// A sentence is at most this many characters.
 const LONGEST: usize = 200;
 
-/// Agent text is cut here, which leaves room for ours around it.
+/// Characters of agent text in a sentence.
 const QUOTED: usize = 110;
 
 fn words(why: impl Into<String>, next: impl Into<String>) -> Words {
@@ -25,16 +25,15 @@ fn sentence(text: String) -> String {
     text
 }
 
-/// The first line of agent text that says something, fit to stand in a
-/// sentence of ours: short, on one line, and without characters that act on a
-/// terminal or hide what they stand next to.
+/// The first line of agent text that is not empty, for use in a sentence: short,
+/// on one line, and without characters that act on a terminal or are invisible.
 fn quote(text: &str) -> String {
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
-    // A warning is seldom the reason; it stands in for one that is not given.
+    // A warning is seldom the reason; it is used only if there is nothing else.
     let first = lines().position(|line| !is_warning(line)).unwrap_or(0);
     let mut lines = lines().skip(first);
     let line = lines.next().unwrap_or_default();
-    // "Invalid configuration:" is told on the next line.
+    // After "Invalid configuration:" the reason is on the next line.
     let more = lines.next().filter(|_| line.ends_with(':'));
     let whole = [line, " ", more.unwrap_or_default()].concat();
     let whole = whole.trim_end_matches(['.', ':', ' ']);

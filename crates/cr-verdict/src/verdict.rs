@@ -1,4 +1,4 @@
-//! The table of verdicts: the first row whose evidence is there wins.
+//! The table of verdicts: the first row that matches the evidence wins.
 
 use cr_stream::{Clock, Named, Reason};
 
@@ -41,7 +41,7 @@ type Row = fn(&Evidence<'_>) -> Option<Verdict>;
 
 /// Who ended the agent.
 enum End {
-    /// Itself, or somebody we do not know: its code and signal count.
+    /// The agent itself, or an unknown sender: its code and signal count.
     Own,
     NotStarted,
     /// A person or a signal, through us.
@@ -50,7 +50,7 @@ enum End {
     Clock,
     /// Our reader left.
     Closed,
-    /// We, after the work was done or because we broke.
+    /// The supervisor, after the work was done or because of its own failure.
     Ours,
 }
 
@@ -85,7 +85,7 @@ fn own_exit<'a>(evidence: &Evidence<'a>) -> Option<ExitFacts<'a>> {
     evidence.exit.filter(|exit| matches!(end(exit), End::Own))
 }
 
-/// An interrupted turn leaves a result too; it answers nothing.
+/// An interrupted turn also leaves a result, without an answer.
 fn is_aborted(result: &ResultFacts<'_>) -> bool {
     result
         .terminal_reason
@@ -189,7 +189,7 @@ fn limit(evidence: &Evidence<'_>) -> Option<Verdict> {
     ))
 }
 
-/// 5: the service asks for patience, or cannot be reached.
+/// 5: the service is busy, or cannot be reached.
 fn busy(evidence: &Evidence<'_>) -> Option<Verdict> {
     let fault = fault(evidence)?;
     let outcome = match fault.class {
@@ -277,7 +277,7 @@ fn died(evidence: &Evidence<'_>) -> Option<Verdict> {
     ))
 }
 
-/// 10: no result, and a code that says failure: standard error knows why.
+/// 10: no result, and a code that means failure: standard error has the cause.
 fn failed_silently(evidence: &Evidence<'_>) -> Option<Verdict> {
     let code = own_exit(evidence)?.exit_code.filter(|code| *code != 0)?;
     if evidence.result.is_some() {

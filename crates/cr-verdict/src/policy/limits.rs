@@ -1,9 +1,9 @@
-//! What an attempt may use, and the clocks that watch over it.
+//! The limits of an attempt, and its clocks.
 
 use std::time::Duration;
 
-/// What an attempt may use. What is not set is as the supervisor has it: no
-/// limit of money, turns and time in all, and its own idea of the other clocks.
+/// The limits of an attempt. A limit that is not set is the supervisor's default:
+/// none for money, turns and total time, and its own values for the other clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limits {
     /// Dollars.
@@ -52,9 +52,9 @@ impl Limits {
 /// A clock that can end an attempt before its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// For all of it.
+    /// The whole attempt.
     Timeout,
-    /// To the first line.
+    /// The time to the first line.
     Startup,
     /// Silence.
     Idle,
@@ -107,6 +107,6 @@ impl Clock {
 pub struct RanOut {
     /// Which one.
     pub clock: Clock,
-    /// What it stood at in the beginning, if that is known.
+    /// Its limit, if that is known.
     pub limit: Option<Duration>,
 }

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use cr_verdict::Outcome;
-use cr_verdict::policy::{Action, Again, Attempt, Clock, Decision, Limits, RanOut, Settings, next};
+use cr_verdict::policy::{
+    Action, Attempt, Clock, Decision, Limits, RanOut, RetryOptions, Settings, next,
+};
 use jiff::{Timestamp, ToSpan};
 
 pub(crate) const LIMITS: Limits = Limits {
@@ -39,7 +41,7 @@ fn after(outcome: Outcome) -> Decision {
     next(&ended(outcome), &[], &Settings::default())
 }
 
-pub(crate) fn retry(decision: Decision) -> Again {
+pub(crate) fn retry(decision: Decision) -> RetryOptions {
     match decision.action {
         Action::Retry(again) => again,
         other => panic!("{other:?}: {}", decision.reason),
@@ -65,7 +67,7 @@ fn what_cannot_be_helped_by_trying_ends_at_once() {
 
 #[test]
 fn each_failure_of_the_work_is_tried_again_with_what_it_lacked() {
-    type Change = fn(&mut Again);
+    type Change = fn(&mut RetryOptions);
     let cases: [(Outcome, Change); 11] = [
         (Outcome::LimitTurns, |a| a.limits.max_turns = Some(20)),
         (Outcome::LimitBudget, |a| a.limits.budget_usd = Some(3.0)),
@@ -82,10 +84,10 @@ fn each_failure_of_the_work_is_tried_again_with_what_it_lacked() {
         (Outcome::Looping, |_| {}),
     ];
     for (outcome, change) in cases {
-        let mut expected = Again {
+        let mut expected = RetryOptions {
             limits: LIMITS,
             error_context: Some("it broke".to_owned()),
-            ..Again::default()
+            ..RetryOptions::default()
         };
         change(&mut expected);
         assert_eq!(retry(after(outcome)), expected, "{outcome:?}");
