@@ -111,7 +111,7 @@ impl Default for Settings {
 
 impl Settings {
     /// The name of the file in a run directory.
-    pub const FILE: &str = "settings.json";
+    pub const FILE: &str = cr_rundir::file::SETTINGS;
 
     /// The version of the file that this program writes, and the newest that it
     /// reads.

@@ -66,7 +66,7 @@ pub(crate) fn exit_line<'a>(supervisor: &'a Supervisor<'_>) -> cr_stream::Exit<'
 /// for it. The end of file says that no process is left.
 pub(crate) fn finish(mut supervisor: Supervisor<'_>, line: &[u8]) -> Exit {
     if let Some(dir) = supervisor.context.run_dir
-        && let Err(err) = dir.write_once("exit.json", line)
+        && let Err(err) = dir.write_once(cr_rundir::file::EXIT, line)
     {
         note(&format!("not recorded: {}", cr_io::message(&err)));
     }

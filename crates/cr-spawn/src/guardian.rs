@@ -15,7 +15,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use cr_proc::{Process, Swept, descendants};
-use cr_rundir::{Lock, RunDir};
+use cr_rundir::{Lock, RunDir, file};
 use cr_signal::{
     Ignored, SIGALRM, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
 };
@@ -329,13 +329,13 @@ impl Guardian {
         let (Some(spec), Some(run_dir)) = (&self.spec, &self.run_dir) else {
             return Ok(());
         };
-        if !run_dir.has("started") {
+        if !run_dir.has(file::STARTED) {
             return Ok(());
         }
         let exit = record::exit_of_dead_supervisor(self.end, self.started.elapsed(), &swept);
         run_dir
             .write_once(
-                "exit.json",
+                file::EXIT,
                 &cr_stream::compose_line(Some(&spec.run_id), &exit),
             )
             .map_err(io::Error::other)?;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow};
 use cr_agent::{AgentCommand, AgentOptions, Missing, Settings, Version};
 use cr_io::{Exit, Out, OutputFile, Redactor, exit_of, message};
-use cr_rundir::{Lock, RunDir, RunId, StateDir};
+use cr_rundir::{Lock, RunDir, RunId, StateDir, file};
 use cr_stream::{AgentProgram, Start, compose, compose_line};
 
 use crate::cause::{self, Cause};
@@ -137,10 +137,11 @@ impl Run<'_> {
         lines.extend(&last);
         if let Some(dir) = &self.dir {
             // Before the end is written: a run that ended can be found by name.
-            let _ = dir.write("started", &lines[..first]);
-            let stream = dir.create_file("stream.ndjson");
+            let _ = self.settings(path).write(dir);
+            let _ = dir.write(file::STARTED, &lines[..first]);
+            let stream = dir.create_file(file::STREAM);
             let _ = stream.map(|mut stream| stream.write_all(&lines));
-            let _ = dir.write_once("exit.json", &last);
+            let _ = dir.write_once(file::EXIT, &last);
         }
         if let Some(path) = &self.options.output_file
             && let Err(err) = cr_io::write_output_file(path, &lines)
@@ -161,7 +162,7 @@ impl Run<'_> {
         let record = self
             .dir
             .as_ref()
-            .and_then(|dir| dir.create_file("stream.ndjson").ok())
+            .and_then(|dir| dir.create_file(file::STREAM).ok())
             .map(|file| Recording::new(file, self.id.as_str(), self.options.max_record));
         Output::start(record, self.output_file.take())
             .context("start a thread")
@@ -260,15 +261,19 @@ impl Run<'_> {
         };
         let mut line = self.start_line(path, version, None, None);
         line.push(b'\n');
-        let prompt = dir.create_file("prompt");
+        let prompt = dir.create_file(file::PROMPT);
         let prompt = prompt.and_then(|mut file| Ok(file.write_all(&self.prompt)?));
-        let settings = Settings::in_force(self.options, &self.command, &self.cwd, path).write(dir);
+        let settings = self.settings(path).write(dir);
         // Whole or not at all: its presence says that the run can be found by
         // its name.
-        let started = dir.write("started", &line);
+        let started = dir.write(file::STARTED, &line);
         if let Err(err) = prompt.and(settings).and(started) {
             note(&format!("not recorded: {}", message(&err)));
         }
+    }
+
+    fn settings(&self, program: &Path) -> Settings {
+        Settings::in_force(self.options, &self.command, &self.cwd, program)
     }
 
     fn spec(&self, path: &Path) -> RunSpec {
