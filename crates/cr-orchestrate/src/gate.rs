@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
+use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,21 +10,20 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use cr_rundir::RunDir;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
 use crate::attempt::Spec;
-use crate::stop::{Stop, Target};
+use crate::stop::Stop;
 use crate::task::Task;
 
 /// How long one command may take.
-const LIMIT: Duration = Duration::from_mins(30);
+const COMMAND_LIMIT: Duration = Duration::from_mins(30);
 
 /// How long it may take once it was asked to stop.
-const GRACE: Duration = Duration::from_secs(10);
+const STOP_GRACE: Duration = Duration::from_secs(10);
 
-/// How often a wait looks whether somebody asked.
-const GLANCE: Duration = Duration::from_secs(1);
+/// How often the limits are checked.
+const LIMIT_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The most of its output that is handed on, in bytes.
 const TAIL: u64 = 3000;
@@ -34,12 +34,12 @@ pub(crate) fn run(
     dir: &RunDir,
     task: &Task,
     (name, commands): (&str, &[String]),
-    stop: &Stop,
+    stop: &mut Stop,
 ) -> anyhow::Result<Option<String>> {
     for (at, text) in commands.iter().enumerate() {
         let file = format!("{name}.{}.log", at + 1);
         let log = dir.create_file(&file)?;
-        let Some(end) = one(text, task, &log, stop)? else {
+        let Some(end) = command(text, task, &log, stop)? else {
             continue;
         };
         let tail = tail(&dir.path().join(file));
@@ -49,7 +49,7 @@ pub(crate) fn run(
 }
 
 /// Runs one command with its whole group; `None` if it ends well.
-fn one(text: &str, task: &Task, log: &File, stop: &Stop) -> anyhow::Result<Option<String>> {
+fn command(text: &str, task: &Task, log: &File, stop: &mut Stop) -> anyhow::Result<Option<String>> {
     let env = task.env.iter().filter_map(|entry| entry.split_once('='));
     let spawned = Command::new("/bin/sh")
         .args(["-c", text])
@@ -69,36 +69,37 @@ fn one(text: &str, task: &Task, log: &File, stop: &Stop) -> anyhow::Result<Optio
         }
     };
     let leader = Pid::from_child(&child);
-    stop.hand_to(Some(Target::Group(leader)));
     let has_ended = ends(leader, stop);
-    stop.hand_to(None);
-    // Before its leader is waited for, so that the number is still theirs.
+    // Before its leader is waited for: until then the group has its number.
     let _ = kill_process_group(leader, Signal::KILL);
     let status = child.wait()?;
     Ok(match status.code() {
-        _ if !has_ended? => Some(format!("took more than {} minutes", LIMIT.as_secs() / 60)),
+        _ if !has_ended? => Some(format!(
+            "took more than {} minutes",
+            COMMAND_LIMIT.as_secs() / 60
+        )),
         Some(0) => None,
         Some(code) => Some(format!("ended with {code}")),
         None => Some("died by a signal".to_owned()),
     })
 }
 
-/// Waits for the end of process `leader`, and not for ever; says whether it came,
-/// or somebody who asked for it has waited long enough.
-fn ends(leader: Pid, stop: &Stop) -> anyhow::Result<bool> {
+/// Waits for the end of the process `leader`. Returns false if it takes too long.
+/// A request to stop goes to its group, which then has a grace.
+fn ends(leader: Pid, stop: &mut Stop) -> anyhow::Result<bool> {
     let process = pidfd_open(leader, PidfdFlags::empty())?;
-    let mut polled = [PollFd::new(&process, PollFlags::IN)];
     let start = Instant::now();
-    let mut asked = None;
-    let glance = Timespec::try_from(GLANCE)?;
+    let mut asked_at = None;
     loop {
-        match poll(&mut polled, Some(&glance)) {
-            Ok(0) | Err(rustix::io::Errno::INTR) => {}
-            ended => return Ok(ended.map(|_| true)?),
+        if stop.is_asked() && asked_at.is_none() {
+            asked_at = Some(Instant::now());
+            // It may have ended just now.
+            let _ = kill_process_group(leader, Signal::TERM);
         }
-        if stop.is_asked() && asked.get_or_insert_with(Instant::now).elapsed() > GRACE {
+        let (has_ended, _) = stop.wait(process.as_fd(), Some(LIMIT_CHECK_INTERVAL))?;
+        if has_ended || asked_at.is_some_and(|at| at.elapsed() > STOP_GRACE) {
             return Ok(true);
-        } else if start.elapsed() > LIMIT {
+        } else if start.elapsed() > COMMAND_LIMIT {
             return Ok(false);
         }
     }
@@ -111,7 +112,7 @@ fn tail(path: &Path) -> String {
         file.seek(SeekFrom::Start(from))?;
         file.take(TAIL).read_to_end(&mut bytes)
     });
-    // What cannot be read is as if it had said nothing.
+    // A log that cannot be read counts as empty.
     drop(read);
     String::from_utf8_lossy(&bytes).trim().to_owned()
 }
@@ -122,11 +123,11 @@ pub(crate) fn outside(dir: &RunDir, spec: &Spec) -> anyhow::Result<Option<String
     if task.files.is_empty() {
         return Ok(None);
     }
-    let mut command = crate::tools::tool("cr-git");
+    let mut command = Command::new(cr_io::find_tool("cr-git"));
     command.arg("scope").arg("--stream");
     let other = spec.scope_from.map(|number| format!("../{number}"));
     let start = dir.path().join(other.unwrap_or_default());
-    command.arg(start.join(crate::pipeline::START));
+    command.arg(start.join(cr_rundir::file::GIT_START));
     for glob in &task.files {
         command.arg(format!("--allow={glob}"));
     }

@@ -38,7 +38,6 @@ mod stop_requests;
 mod supervise;
 mod task;
 mod task_state;
-mod tools;
 
 use args::Command;
 pub use args::{Args, sprint_loop};

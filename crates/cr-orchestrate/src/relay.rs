@@ -18,8 +18,8 @@ use rustix::event::PollFlags;
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 
 use crate::observer::{Finished, Interest, Observer};
-use crate::pipeline::START;
 use crate::retry;
+use cr_rundir::file;
 
 /// What is on its way to a reader, at most; a file can wait.
 const PENDING: usize = 1 << 20;
@@ -276,7 +276,7 @@ impl Source {
                 Err(err) => return Err(err),
             }
             if self.is_first {
-                first = std::fs::read(self.path.join(START)).unwrap_or_default();
+                first = std::fs::read(self.path.join(file::GIT_START)).unwrap_or_default();
             }
         }
         let read = match &mut self.file {

@@ -8,9 +8,9 @@ use serde_json::{Map, Value, json};
 
 use crate::attempt::{Ended, read_json};
 use crate::layout::{Run, RunLayout};
-use crate::pipeline::START;
 use crate::schedule::{TaskRecord, waits_for};
 use crate::task_state::TaskState;
+use cr_rundir::file;
 
 /// The most of an answer or an error that a page shows, in characters.
 const SHOWN: usize = 1500;
@@ -25,7 +25,9 @@ pub(crate) fn task(layout: &RunLayout, one: &TaskRecord) -> anyhow::Result<()> {
     layout.note(id, "json", &format!("{summary}\n"));
     layout.note(id, "md", &page(one));
     let number = one.attempts.ended.len();
-    let start = layout.attempt_path(id, u32::try_from(number)?).join(START);
+    let start = layout
+        .attempt_path(id, u32::try_from(number)?)
+        .join(file::GIT_START);
     if let Ok(Some(Start {
         common_dir: Some(dir),
     })) = read_json(&start)

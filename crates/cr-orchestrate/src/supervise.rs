@@ -1,82 +1,122 @@
-//! One attempt, in a process apart: it outlives whoever asked for it.
+//! One attempt, in a process of its own, which outlives the engine.
 //!
 //! Everything is decided under the attempt's lock. A second process for the same
-//! attempt waits for the first and then finds that there is nothing left to do,
-//! so that adopting an attempt is the same as starting it.
+//! attempt waits for the first and then finds that there is nothing left to do.
+//! So adopting an attempt is the same as starting it.
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::fd::AsFd;
 use std::path::Path;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use cr_io::{Exit, Redactor};
-use cr_rundir::RunDir;
+use cr_rundir::{RunDir, file};
 use cr_verdict::Outcome;
+use rustix::process::{Pid, kill_process};
 
 use crate::attempt::{End, Spec, read_json};
-use crate::stop::{Stop, Target};
+use crate::stop::{self, Stop};
 use crate::{gate, judge, pipeline};
 
-/// Runs the attempt at `path`, or waits for whoever does. The end of process
-/// `watch_pid` is a SIGTERM to us.
+/// Runs the attempt at `path`, or waits for the process that does. The end of
+/// process `watch_pid` counts as a SIGTERM.
 pub(crate) fn run(path: &Path, watch_pid: Option<i32>) -> anyhow::Result<Exit> {
-    let stop = Stop::listen(watch_pid)?;
-    // Whoever asked waits for this before it signals us, if it is still there.
+    let mut stop = Stop::listen(watch_pid)?;
+    // The engine sends no signal before this, if it is still there.
     let _ = io::stdout()
         .write_all(b"\n")
         .and_then(|()| io::stdout().flush());
     let dir = RunDir::at(path)?;
-    let spec: Spec = read_json(&path.join("attempt.json"))?
+    let spec: Spec = read_json(&path.join(file::ATTEMPT))?
         .with_context(|| format!("{}: no attempt", path.display()))
         .context(Exit::NoInput)?;
-    let lock = dir.create_file("attempt.lock")?;
-    stop.hand_to(Some(Target::Holder(path.join("attempt.pid"))));
-    lock.lock()?;
-    stop.hand_to(None);
-    if dir.has("end.json") {
+    let _lock = lock(&dir, &mut stop)?;
+    if dir.has(file::ATTEMPT_END) {
         return Ok(Exit::Ok);
     }
     let notes = File::options()
         .create(true)
         .append(true)
-        .open(path.join("attempt.stderr"))?;
-    let attempt = Attempt {
+        .open(path.join(file::ATTEMPT_STDERR))?;
+    let mut attempt = Attempt {
         dir: &dir,
         spec: &spec,
         notes: &notes,
-        stop: &stop,
+        stop: &mut stop,
     };
     let mut end = attempt.end()?;
     let redactor = Redactor::from_env();
     let texts = [&mut end.why, &mut end.error].into_iter();
-    // The rest of it comes from a summary, which has been through this.
+    // The other texts come from a summary, in which secrets are hidden already.
     for text in texts.chain(&mut end.question) {
         *text = redactor.redact(text).into_owned();
     }
-    dir.write_once("end.json", &serde_json::to_vec(&end)?)?;
+    dir.write_once(file::ATTEMPT_END, &serde_json::to_vec(&end)?)?;
     Ok(Exit::Ok)
+}
+
+/// Takes the attempt's lock. Signals that come while another process holds it go
+/// to that process.
+fn lock(dir: &RunDir, stop: &mut Stop) -> anyhow::Result<File> {
+    let lock = dir.create_file(file::ATTEMPT_LOCK)?;
+    if lock.try_lock().is_ok() {
+        return Ok(lock);
+    }
+    let (is_locked, writer) = io::pipe()?;
+    let shared = lock.try_clone()?;
+    // A thread can wait for the lock, and a poll cannot.
+    let waiting = std::thread::spawn(move || {
+        let locked = shared.lock();
+        drop(writer);
+        locked
+    });
+    loop {
+        let (is_locked, signals) = stop.wait(is_locked.as_fd(), None)?;
+        for number in signals {
+            signal_holder(dir, number);
+        }
+        if is_locked {
+            break;
+        }
+    }
+    match waiting.join() {
+        Ok(locked) => locked?,
+        Err(_) => return Err(anyhow!("the lock's thread ended")),
+    }
+    Ok(lock)
+}
+
+/// Sends signal `number` to the process that holds the attempt's lock.
+fn signal_holder(dir: &RunDir, number: i32) {
+    let text = std::fs::read_to_string(dir.path().join(file::ATTEMPT_PID));
+    let pid = text.ok().and_then(|text| text.trim().parse().ok());
+    if let Some(pid) = pid.and_then(Pid::from_raw) {
+        // It may have ended just now.
+        let _ = kill_process(pid, stop::signal(number));
+    }
 }
 
 struct Attempt<'a> {
     dir: &'a RunDir,
     spec: &'a Spec,
     notes: &'a File,
-    stop: &'a Stop,
+    stop: &'a mut Stop,
 }
 
 impl Attempt<'_> {
-    fn end(&self) -> anyhow::Result<End> {
+    fn end(&mut self) -> anyhow::Result<End> {
         let pid = std::process::id().to_string();
-        self.dir.write("attempt.pid", pid.as_bytes())?;
-        if self.dir.has("attempt.started") {
-            return self.make_up();
+        self.dir.write(file::ATTEMPT_PID, pid.as_bytes())?;
+        if self.dir.has(file::ATTEMPT_STARTED) {
+            return self.finish();
         }
         if self.stop.is_asked() {
             return Ok(End::new(Outcome::Interrupted, "stopped before it began"));
         }
         let now = cr_rundir::now();
-        if !self.dir.write_once("attempt.started", now.as_bytes())? {
-            return self.make_up();
+        if !self.dir.write_once(file::ATTEMPT_STARTED, now.as_bytes())? {
+            return self.finish();
         }
         let task = &self.spec.task;
         let setup = ("setup", task.setup.as_slice());
@@ -93,7 +133,7 @@ impl Attempt<'_> {
         self.judged()
     }
 
-    /// A failure, unless it is one because we were told to stop.
+    /// A failure, or an interruption if the attempt was asked to stop.
     fn failed(&self, why: &str) -> End {
         let outcome = if self.stop.is_asked() {
             Outcome::Interrupted
@@ -104,26 +144,22 @@ impl Attempt<'_> {
     }
 
     /// Ends an attempt whose first supervisor is gone.
-    fn make_up(&self) -> anyhow::Result<End> {
-        // The agent's own supervisor goes when ours does, but not at once.
-        if let Ok(lock) = File::open(self.dir.path().join("lock")) {
-            lock.lock()?;
-        }
-        if !self.dir.has("exit.json") {
-            let why = "it was cut off, and nobody knows how far it came";
+    fn finish(&mut self) -> anyhow::Result<End> {
+        // The agent and its supervisor end with ours, but not at once.
+        pipeline::wait_for_agent(self.dir)?;
+        if !self.dir.has(file::EXIT) {
+            let why = "it was cut off, and it is not known how far it came";
             return Ok(End {
                 lost: true,
                 ..End::new(Outcome::Incomplete, why)
             });
         }
-        if !self.dir.has("summary.json") {
-            pipeline::sum_up(self.dir, self.notes)?;
-        }
+        pipeline::complete(self.dir)?;
         self.judged()
     }
 
     /// The end by the summary and, if that is good, by what must hold.
-    fn judged(&self) -> anyhow::Result<End> {
+    fn judged(&mut self) -> anyhow::Result<End> {
         let mut end = judge::by_summary(self.dir, self.spec);
         if !end.is_success() {
             return Ok(end);
@@ -145,7 +181,7 @@ impl Attempt<'_> {
     }
 
     /// What is wrong with a run that ended well.
-    fn finding(&self, end: &End) -> anyhow::Result<Option<(Outcome, String)>> {
+    fn finding(&mut self, end: &End) -> anyhow::Result<Option<(Outcome, String)>> {
         let task = &self.spec.task;
         if let Some(finding) = judge::commits(task, end) {
             return Ok(Some(finding));

@@ -1,7 +1,7 @@
 //! The attempts of an engine: how each is put on record, started, watched and
 //! settled.
 
-use cr_rundir::RunId;
+use cr_rundir::{RunId, file};
 use cr_verdict::Outcome;
 use signal_hook::consts::SIGTERM;
 
@@ -9,7 +9,6 @@ use super::Engine;
 use super::running::RunningAttempt;
 use crate::attempt::{Ended, Spec};
 use crate::log::ended_task;
-use crate::pipeline::PROMPT;
 use crate::prompt::{self, NextAttempt};
 use crate::schedule::TaskRecord;
 use crate::task_state::{TaskState, limits};
@@ -73,9 +72,9 @@ impl Engine {
         spec.agent = Some(cr_agent::Settings::of_options(&options));
         let text = prompt::prompt(task, next, last, spec.sprint);
         let dir = self.layout.attempt(&task.id, number)?;
-        dir.write(PROMPT, text.as_bytes())?;
+        dir.write(file::ATTEMPT_PROMPT, text.as_bytes())?;
         self.layout.note(&task.id, "prompt", &text);
-        dir.write_once("attempt.json", &serde_json::to_vec(&spec)?)?;
+        dir.write_once(file::ATTEMPT, &serde_json::to_vec(&spec)?)?;
         Ok(number)
     }
 

@@ -9,6 +9,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, anyhow};
 use cr_io::Exit;
+use cr_rundir::file;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::stop;
@@ -57,7 +58,7 @@ impl RunningAttempt {
 
     /// Whether its end is recorded and its supervisor gone.
     pub(crate) fn has_ended(&self) -> bool {
-        self.supervisor.is_none() && self.path.join("end.json").exists()
+        self.supervisor.is_none() && self.path.join(file::ATTEMPT_END).exists()
     }
 
     /// Starts its supervisor if it has none and its end is not recorded. Returns
@@ -127,7 +128,7 @@ impl Supervisor {
         let notes = OpenOptions::new()
             .create(true)
             .append(true)
-            .open(path.join("attempt.stderr"))?;
+            .open(path.join(file::ATTEMPT_STDERR))?;
         let mut command = Command::new(program);
         command.arg("attempt").arg(path);
         if dies_with_engine {
@@ -135,6 +136,8 @@ impl Supervisor {
         }
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         command.stderr(notes);
+        // It obeys the engine, whatever the engine itself ignores.
+        cr_sys::with_default_signals(&mut command);
         cr_sys::in_own_session(&mut command, None);
         let mut child = command.spawn().context("start an attempt")?;
         let process = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
