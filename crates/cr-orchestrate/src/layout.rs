@@ -1,4 +1,4 @@
-//! The directory of an orchestrated run, and what is in it.
+//! The layout of an orchestrated run: its directory, and the files in it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -93,7 +93,7 @@ impl Attempts {
 }
 
 /// An unsafe run directory is not a failure to read or write.
-fn refused(err: anyhow::Error) -> anyhow::Error {
+fn unsafe_directory(err: anyhow::Error) -> anyhow::Error {
     match err.downcast_ref::<Unsafe>() {
         Some(_) => err.context(Exit::Config),
         None => err,
@@ -103,13 +103,13 @@ fn refused(err: anyhow::Error) -> anyhow::Error {
 impl RunLayout {
     /// A directory for a new run.
     pub(crate) fn create() -> anyhow::Result<(Self, RunId)> {
-        // What goes wrong is for the next one to find.
+        // A failure is no reason not to run; the next run tries again.
         let _ = cr_config::prune_daily();
         let state = cr_config::state_dir()?;
         let id = RunId::new();
-        state.open_part("orchestrate").map_err(refused)?;
+        state.open_part("orchestrate").map_err(unsafe_directory)?;
         let path = state.path().join("orchestrate").join(id.as_str());
-        let dir = RunDir::at(&path).map_err(refused)?;
+        let dir = RunDir::at(&path).map_err(unsafe_directory)?;
         Ok((Self { dir }, id))
     }
 
@@ -120,7 +120,7 @@ impl RunLayout {
         let all = state.path().join("orchestrate");
         let mut found = runs(&all);
         found.extend(runs(&state.path().join("runs")));
-        // Nothing at all is the beginning of every name.
+        // An empty text is the beginning of every name.
         found.retain(|path| !id.is_empty() && name(path).starts_with(id));
         if let Some(exact) = found.iter().find(|path| name(path) == id) {
             found = vec![exact.clone()];
@@ -147,7 +147,7 @@ impl RunLayout {
     }
 
     fn at(path: &Path) -> anyhow::Result<Self> {
-        let dir = RunDir::at(path).map_err(refused)?;
+        let dir = RunDir::at(path).map_err(unsafe_directory)?;
         Ok(Self { dir })
     }
 
@@ -176,7 +176,7 @@ impl RunLayout {
 
     /// The directory of attempt `number`; it is there afterwards.
     pub(crate) fn attempt(&self, id: &str, number: u32) -> anyhow::Result<RunDir> {
-        let mut path = self.dir.path().join("attempts");
+        let mut path = self.dir.path().join(file::ATTEMPTS);
         RunDir::at(&path)?;
         path.push(id);
         RunDir::at(&path)?;
@@ -185,7 +185,7 @@ impl RunLayout {
     }
 
     pub(crate) fn attempt_path(&self, id: &str, number: u32) -> PathBuf {
-        let attempts = self.dir.path().join("attempts");
+        let attempts = self.dir.path().join(file::ATTEMPTS);
         attempts.join(id).join(number.to_string())
     }
 
@@ -194,10 +194,10 @@ impl RunLayout {
         let mut attempts = Attempts::default();
         for number in 1.. {
             let path = self.attempt_path(id, number);
-            let Some(spec) = read_json::<Spec>(&path.join("attempt.json"))? else {
+            let Some(spec) = read_json::<Spec>(&path.join(file::ATTEMPT))? else {
                 break;
             };
-            let Some(end) = read_json(&path.join("end.json"))? else {
+            let Some(end) = read_json(&path.join(file::ATTEMPT_END))? else {
                 attempts.open = Some(number);
                 break;
             };
@@ -207,8 +207,8 @@ impl RunLayout {
         Ok(attempts)
     }
 
-    /// Writes a file of task `id`, for people and other programs. That it cannot
-    /// be written stops nothing.
+    /// Writes a file of task `id`, for people and other programs. A failure stops
+    /// nothing.
     pub(crate) fn note(&self, id: &str, ending: &str, text: &str) {
         let name = format!("task-{id}.{ending}");
         let _ = self.dir.write(&name, text.as_bytes());
@@ -225,7 +225,7 @@ fn runs(all: &Path) -> Vec<PathBuf> {
     let listed = std::fs::read_dir(all).into_iter().flatten();
     let mut found: Vec<PathBuf> = listed
         .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.join("run.json").is_file())
+        .filter(|path| path.join(file::RUN).is_file())
         .collect();
     found.sort();
     found

@@ -103,7 +103,9 @@ fn begin(args: &Args, layout: RunLayout, run: Run) -> anyhow::Result<Exit> {
         refuse_changed(&layout, &run.tasks)?;
     }
     again(args, &layout, &run)?;
-    layout.dir.write("run.json", &serde_json::to_vec(&run)?)?;
+    layout
+        .dir
+        .write(cr_rundir::file::RUN, &serde_json::to_vec(&run)?)?;
     let options = RunOptions {
         slots: 1,
         range,

@@ -1,4 +1,4 @@
-//! Where tasks come from: NDJSON, an array, `{"tasks": […]}`, YAML, a folder.
+//! The formats of a plan: NDJSON, an array, `{"tasks": […]}`, YAML, a folder.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 use crate::order;
 use crate::task::{Defaults, Entry, Task};
 
-/// Reads the plan at `path` and settles its tasks, in the order they run. All
-/// that is wrong with it is in one error.
+/// Reads the tasks of the plan at `path`, in the order in which they start. One
+/// error lists everything that is wrong with it.
 pub(crate) fn read(path: &Path, defaults: &Defaults) -> anyhow::Result<Vec<Task>> {
     let shown = path.display().to_string();
     let mut errors = Vec::new();
@@ -122,14 +122,14 @@ impl Listed {
         let word = if self.are_steps { "step" } else { "task" };
         let mut entries = Vec::new();
         for (at, value) in self.list.into_iter().enumerate() {
-            let place = format!("{shown}: {word} {}", at + 1);
+            let origin = format!("{shown}: {word} {}", at + 1);
             let mut fields = match value {
                 Value::Object(fields) => fields,
                 Value::String(prompt) if self.are_steps => {
                     Map::from_iter([("prompt".to_owned(), prompt.into())])
                 }
                 _ => {
-                    errors.push(format!("{place}: expected an object"));
+                    errors.push(format!("{origin}: expected an object"));
                     continue;
                 }
             };
@@ -137,7 +137,7 @@ impl Listed {
                 fields.insert("id".to_owned(), format!("step-{}", at + 1).into());
             }
             entries.push(Entry {
-                place,
+                origin,
                 dir: dir.to_path_buf(),
                 fields,
             });
@@ -174,14 +174,14 @@ fn folder(path: &Path, errors: &mut Vec<String>) -> anyhow::Result<Vec<Entry>> {
     files.sort();
     let mut entries = Vec::new();
     for file in files {
-        let place = file.display().to_string();
+        let origin = file.display().to_string();
         match page(&file) {
             Ok(fields) => entries.push(Entry {
-                place,
+                origin,
                 dir: path.to_path_buf(),
                 fields,
             }),
-            Err(err) => errors.push(format!("{place}: {err}")),
+            Err(err) => errors.push(format!("{origin}: {err}")),
         }
     }
     Ok(entries)

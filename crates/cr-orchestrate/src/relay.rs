@@ -13,19 +13,18 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use cr_io::{OutputFile, OutputFileRecord};
-use cr_rundir::RunDir;
+use cr_rundir::{RunDir, file};
 use rustix::event::PollFlags;
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 
 use crate::observer::{Finished, Interest, Observer};
 use crate::retry;
-use cr_rundir::file;
 
-/// What is on its way to a reader, at most; a file can wait.
-const PENDING: usize = 1 << 20;
+/// The most bytes that wait for the reader. The rest waits in its file.
+const PENDING_LIMIT: usize = 1 << 20;
 
-/// So much a pipe takes at once that has room for anything.
-const ROOM: usize = 4096;
+/// A pipe that is writable takes this many bytes without blocking.
+const SAFE_WRITE: usize = 4096;
 
 /// How long the reader may take for the rest once the run is asked to stop.
 const STUCK_READER_LIMIT: Duration = Duration::from_secs(5);
@@ -36,20 +35,20 @@ const STUCK_READER_CHECK: Duration = Duration::from_secs(1);
 /// Relays the stream of one task.
 #[derive(Debug)]
 pub(crate) struct Relay {
-    /// The same in the run's directory; none if it cannot be written.
+    /// The record in the run directory; none if it cannot be written.
     record: Option<File>,
-    /// The same in a file of the user's choice, and what became of that.
-    copy: Option<OutputFile>,
-    kept: Option<OutputFileRecord>,
+    /// The file that the user asked for, and what became of it.
+    output_file: Option<OutputFile>,
+    output_file_record: Option<OutputFileRecord>,
     pending: VecDeque<u8>,
     finder: cr_stream::Finder,
     source: Option<Source>,
-    notices: OwnedFd,
+    file_events: OwnedFd,
     stdout: io::Stdout,
-    /// Nobody reads it any more.
-    is_left: bool,
-    /// When the reader last took something, or had taken all.
-    moved: Instant,
+    /// No process reads standard output any more.
+    has_reader_left: bool,
+    /// When the reader last took something, or had everything.
+    last_progress: Instant,
 }
 
 /// The attempt that is followed.
@@ -57,27 +56,27 @@ pub(crate) struct Relay {
 struct Source {
     path: PathBuf,
     file: Option<File>,
-    /// A line that has no end yet.
-    begun: Vec<u8>,
-    /// What the repository was like stands before the first attempt.
+    /// A line whose end is not written yet.
+    partial_line: Vec<u8>,
+    /// The line of `cr-git start` comes before the first attempt.
     is_first: bool,
 }
 
 impl Relay {
-    /// Begins one that is recorded in `dir`, and in `file` if there is one.
+    /// A relay whose stream is recorded in `dir`, and in `file` if there is one.
     pub(crate) fn new(dir: &RunDir, file: Option<&Path>) -> anyhow::Result<Self> {
-        let copy = file.map(OutputFile::create).transpose()?;
+        let output_file = file.map(OutputFile::create).transpose()?;
         Ok(Self {
-            record: Some(dir.create_file("stream.ndjson")?),
-            kept: copy.as_ref().map(OutputFile::record),
-            copy,
+            record: Some(dir.create_file(file::STREAM)?),
+            output_file_record: output_file.as_ref().map(OutputFile::record),
+            output_file,
             pending: VecDeque::new(),
             finder: cr_stream::Finder::new(),
             source: None,
-            notices: inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?,
+            file_events: inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?,
             stdout: io::stdout(),
-            is_left: false,
-            moved: Instant::now(),
+            has_reader_left: false,
+            last_progress: Instant::now(),
         })
     }
 
@@ -85,21 +84,21 @@ impl Relay {
     fn lines(&mut self, bytes: &[u8]) {
         use io::Write;
         if let Some(mut record) = self.record.take() {
-            // What cannot be recorded stops no run.
+            // A record that cannot be written does not stop the run.
             self.record = record.write_all(bytes).is_ok().then_some(record);
         }
-        if let Some(copy) = &mut self.copy
-            && let Err(err) = copy.write_all(bytes)
+        if let Some(file) = &mut self.output_file
+            && let Err(err) = file.write_all(bytes)
         {
-            self.copy = None;
-            if let Some(kept) = &mut self.kept {
-                kept.error = Some(err.to_string());
+            self.output_file = None;
+            if let Some(record) = &mut self.output_file_record {
+                record.error = Some(err.to_string());
             }
         }
         if self.pending.is_empty() {
-            self.moved = Instant::now();
+            self.last_progress = Instant::now();
         }
-        if !self.is_left {
+        if !self.has_reader_left {
             self.pending.extend(bytes);
         }
     }
@@ -107,22 +106,22 @@ impl Relay {
     /// Follows the attempt in `path` from now on.
     fn follow(&mut self, path: &Path, is_first: bool) -> io::Result<()> {
         let what = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::MODIFY;
-        inotify::add_watch(&self.notices, path, what)?;
+        inotify::add_watch(&self.file_events, path, what)?;
         self.source = Some(Source {
             path: path.to_owned(),
             file: None,
-            begun: Vec::new(),
+            partial_line: Vec::new(),
             is_first,
         });
         Ok(())
     }
 
-    /// Takes what the attempt has written since; says whether that was all.
+    /// Takes what the attempt has written since; returns whether that was all.
     fn take(&mut self) -> io::Result<bool> {
         let mut buffer = [0; 16 << 10];
-        // That something has happened is all a notice says.
-        while matches!(rustix::io::read(&self.notices, &mut buffer), Ok(n) if n > 0) {}
-        while self.pending.len() < PENDING {
+        // An event says only that something has changed.
+        while matches!(rustix::io::read(&self.file_events, &mut buffer), Ok(n) if n > 0) {}
+        while self.pending.len() < PENDING_LIMIT {
             let Some(source) = &mut self.source else {
                 return Ok(true);
             };
@@ -142,11 +141,11 @@ impl Relay {
             let Some(source) = &mut self.source else {
                 return;
             };
-            source.begun.extend_from_slice(part);
+            source.partial_line.extend_from_slice(part);
             if !part.ends_with(b"\n") {
                 return;
             }
-            let line = std::mem::take(&mut source.begun);
+            let line = std::mem::take(&mut source.partial_line);
             if !self.finder.is_exit(&line) {
                 self.lines(&line);
             }
@@ -155,34 +154,34 @@ impl Relay {
 
     /// The attempt is over, and all of it was taken.
     fn unfollow(&mut self) {
-        let begun = self.source.take().map(|source| source.begun);
-        if let Some(mut line) = begun.filter(|line| !line.is_empty()) {
-            // Somebody was killed in the middle of it.
+        let partial_line = self.source.take().map(|source| source.partial_line);
+        if let Some(mut line) = partial_line.filter(|line| !line.is_empty()) {
+            // The writer was killed in the middle of it.
             line.push(b'\n');
             self.lines(&line);
         }
     }
 
-    /// Writes as much as the reader has room for, which `came` tells.
+    /// Writes as much as the reader has room for, if `came` says it has.
     fn write(&mut self, came: PollFlags) {
         if came.intersects(PollFlags::ERR | PollFlags::NVAL) {
-            self.leave();
+            self.drop_reader();
         } else if came.contains(PollFlags::OUT) {
             let (head, _) = self.pending.as_slices();
-            match rustix::io::write(&self.stdout, &head[..head.len().min(ROOM)]) {
+            match rustix::io::write(&self.stdout, &head[..head.len().min(SAFE_WRITE)]) {
                 Ok(written) => {
                     self.pending.drain(..written);
-                    self.moved = Instant::now();
+                    self.last_progress = Instant::now();
                 }
                 Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
-                Err(_) => self.leave(),
+                Err(_) => self.drop_reader(),
             }
         }
     }
 
-    /// Writes to nobody from now on.
-    fn leave(&mut self) {
-        self.is_left = true;
+    /// Writes no more to standard output.
+    fn drop_reader(&mut self) {
+        self.has_reader_left = true;
         self.pending.clear();
     }
 
@@ -191,11 +190,11 @@ impl Relay {
         let (layout, run_id) = (finished.layout, &finished.run.id);
         let line = retry::exit(layout, run_id, finished.tasks, finished.signal);
         if let Some(line) = line {
-            let line = match &self.kept {
-                Some(kept) => cr_stream::with_output_file(line, &kept.clone().into()),
+            let line = match &self.output_file_record {
+                Some(record) => cr_stream::with_output_file(line, &record.clone().into()),
                 None => line,
             };
-            layout.dir.write("exit.json", &line)?;
+            layout.dir.write(file::EXIT, &line)?;
             self.lines(&line);
         }
         Ok(())
@@ -228,29 +227,36 @@ impl Observer for Relay {
         if !is_stopping || self.is_flushed() {
             return Ok(None);
         }
-        if self.moved.elapsed() > STUCK_READER_LIMIT {
-            self.leave();
+        if self.last_progress.elapsed() > STUCK_READER_LIMIT {
+            self.drop_reader();
         }
         Ok(Some(STUCK_READER_CHECK))
     }
 
     fn interests(&self) -> Vec<Interest<'_>> {
         let when = |wanted: bool, flags| if wanted { flags } else { PollFlags::empty() };
-        let news = when(self.pending.len() < PENDING, PollFlags::IN);
+        let news = when(self.pending.len() < PENDING_LIMIT, PollFlags::IN);
         let reader = when(!self.pending.is_empty(), PollFlags::OUT);
-        vec![(self.notices.as_fd(), news), (self.stdout.as_fd(), reader)]
+        vec![
+            (self.file_events.as_fd(), news),
+            (self.stdout.as_fd(), reader),
+        ]
     }
 
     fn after_wait(&mut self, came: &[PollFlags]) -> bool {
         if let [_, reader] = came {
             self.write(*reader);
         }
-        !self.is_left
+        !self.has_reader_left
     }
 
     fn run_finished(&mut self, finished: &Finished<'_>) -> anyhow::Result<()> {
         self.last_line(finished)?;
-        if let Some(text) = self.kept.as_ref().and_then(OutputFileRecord::trouble) {
+        if let Some(text) = self
+            .output_file_record
+            .as_ref()
+            .and_then(OutputFileRecord::trouble)
+        {
             cr_io::note("cr-orchestrate", io::stderr(), &anyhow!(text));
         }
         Ok(())
@@ -266,11 +272,11 @@ impl Observer for Relay {
 }
 
 impl Source {
-    /// Reads on; also what stands before the first line of all.
+    /// Reads on. Returns what comes before the first line of all, too.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<(Vec<u8>, usize)> {
         let mut first = Vec::new();
         if self.file.is_none() {
-            match File::open(self.path.join("stream.ndjson")) {
+            match File::open(self.path.join(file::STREAM)) {
                 Ok(file) => self.file = Some(file),
                 Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok((first, 0)),
                 Err(err) => return Err(err),

@@ -1,8 +1,8 @@
-//! What people read: a page for every task, and one for the run.
+//! The pages for people: one for each task, and one for the run.
 
 use std::os::unix::fs::symlink;
 
-use cr_rundir::RunDir;
+use cr_rundir::{RunDir, file};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -10,21 +10,20 @@ use crate::attempt::{Ended, read_json};
 use crate::layout::{Run, RunLayout};
 use crate::schedule::{TaskRecord, waits_for};
 use crate::task_state::TaskState;
-use cr_rundir::file;
 
 /// The most of an answer or an error that a page shows, in characters.
 const SHOWN: usize = 1500;
 
-/// Leaves a task's summary and page.
-pub(crate) fn task(layout: &RunLayout, one: &TaskRecord) -> anyhow::Result<()> {
-    let id = &one.task.id;
-    if one.attempts.ended.is_empty() {
+/// Writes a task's summary and page.
+pub(crate) fn task(layout: &RunLayout, record: &TaskRecord) -> anyhow::Result<()> {
+    let id = &record.task.id;
+    if record.attempts.ended.is_empty() {
         return Ok(());
     }
-    let summary = summary(layout, one)?;
+    let summary = summary(layout, record)?;
     layout.note(id, "json", &format!("{summary}\n"));
-    layout.note(id, "md", &page(one));
-    let number = one.attempts.ended.len();
+    layout.note(id, "md", &page(record));
+    let number = record.attempts.ended.len();
     let start = layout
         .attempt_path(id, u32::try_from(number)?)
         .join(file::GIT_START);
@@ -37,13 +36,13 @@ pub(crate) fn task(layout: &RunLayout, one: &TaskRecord) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Leaves the stream of attempt `number`, which may only begin.
+/// Links to the stream of attempt `number`, which may not exist yet.
 pub(crate) fn stream(layout: &RunLayout, id: &str, number: u32) {
     let stream = format!("attempts/{id}/{number}/stream.ndjson");
     link(&layout.dir, &stream, &format!("task-{id}.ndjson"));
 }
 
-/// Where the repository keeps what all its work trees share.
+/// The line of `cr-git start`: the directory that all work trees share.
 #[derive(Debug, Deserialize)]
 struct Start {
     common_dir: Option<String>,
@@ -59,14 +58,14 @@ fn link(dir: &RunDir, target: &str, name: &str) {
 }
 
 /// The summary of the last attempt, with all attempts in it and their cost.
-fn summary(layout: &RunLayout, one: &TaskRecord) -> anyhow::Result<Value> {
-    let ended = &one.attempts.ended;
+fn summary(layout: &RunLayout, record: &TaskRecord) -> anyhow::Result<Value> {
+    let ended = &record.attempts.ended;
     let number = u32::try_from(ended.len())?;
-    let path = layout.attempt_path(&one.task.id, number);
-    let read = read_json::<Map<String, Value>>(&path.join("summary.json"));
+    let path = layout.attempt_path(&record.task.id, number);
+    let read = read_json::<Map<String, Value>>(&path.join(file::SUMMARY));
     let mut map = read.unwrap_or_default().unwrap_or_default();
     let attempts = (1..).zip(ended).map(|(at, old)| {
-        let run_dir = layout.attempt_path(&one.task.id, at);
+        let run_dir = layout.attempt_path(&record.task.id, at);
         cr_summary::Attempt {
             number: at.into(),
             outcome: Some(old.end.outcome.clone()),
@@ -86,11 +85,11 @@ fn summary(layout: &RunLayout, one: &TaskRecord) -> anyhow::Result<Value> {
         map.insert("ok".to_owned(), json!(last.end.is_success()));
         map.insert("why".to_owned(), json!(last.end.why));
     }
-    map.insert("task".to_owned(), json!(one.task.id));
+    map.insert("task".to_owned(), json!(record.task.id));
     Ok(Value::Object(map))
 }
 
-/// What the attempts cost, as far as that is known.
+/// What the attempts cost, as far as that is tasks.
 pub(crate) fn cost(ended: &[Ended]) -> Option<f64> {
     ended
         .iter()
@@ -102,7 +101,7 @@ fn dollars(cost: Option<f64>) -> String {
     cost.map_or_else(|| "unknown".to_owned(), |cost| format!("${cost:.4}"))
 }
 
-/// Text of the agent's in a block that it cannot end.
+/// The agent's text in a block that the text cannot end.
 fn block(text: &str) -> String {
     let (text, is_cut) = cr_io::first_chars(text.trim(), SHOWN);
     let mut lines = String::new();
@@ -115,21 +114,21 @@ fn block(text: &str) -> String {
     lines
 }
 
-fn title(one: &TaskRecord) -> String {
-    let id = &one.task.id;
-    match &one.task.title {
+fn title(record: &TaskRecord) -> String {
+    let id = &record.task.id;
+    match &record.task.title {
         Some(title) => format!("{id}: {}", cr_io::sanitized(title)),
         None => id.clone(),
     }
 }
 
-fn page(one: &TaskRecord) -> String {
-    let word = one.assessment.word(&one.attempts);
-    let ended = &one.attempts.ended;
+fn page(record: &TaskRecord) -> String {
+    let word = record.assessment.word(&record.attempts);
+    let ended = &record.attempts.ended;
     let mut text = format!(
         "# {}\n\n{word}: {}\n",
-        title(one),
-        cr_io::sanitized(&one.assessment.reason)
+        title(record),
+        cr_io::sanitized(&record.assessment.reason)
     );
     text.push_str(&format!("\ncost: {}\n", dollars(cost(ended))));
     for (at, old) in (1..).zip(ended) {
@@ -152,14 +151,14 @@ fn page(one: &TaskRecord) -> String {
     text
 }
 
-/// A heading, and which tasks stand below it.
+/// A heading, and which tasks are listed below it.
 type Section = (&'static str, fn(&TaskState) -> bool);
 
-/// Leaves `report.md`.
-pub(crate) fn write(layout: &RunLayout, run: &Run, known: &[TaskRecord]) -> anyhow::Result<()> {
-    let spent: Option<f64> = known
+/// Writes `report.md`.
+pub(crate) fn write(layout: &RunLayout, run: &Run, tasks: &[TaskRecord]) -> anyhow::Result<()> {
+    let spent: Option<f64> = tasks
         .iter()
-        .filter_map(|one| cost(&one.attempts.ended))
+        .filter_map(|record| cost(&record.attempts.ended))
         .reduce(|a, b| a + b);
     let mut text = format!("# Run {}\n\nplan: {}\n\n", run.id, run.plan.display());
     text.push_str(&format!("cost: {}\n", dollars(spent)));
@@ -180,28 +179,28 @@ pub(crate) fn write(layout: &RunLayout, run: &Run, known: &[TaskRecord]) -> anyh
         }),
     ];
     for (name, belongs) in sections {
-        let mut members = known
+        let mut members = tasks
             .iter()
-            .filter(|one| belongs(&one.assessment.state))
+            .filter(|record| belongs(&record.assessment.state))
             .peekable();
         if members.peek().is_none() {
             continue;
         }
         text.push_str(&format!("\n## {name}\n\n"));
-        for one in members {
-            text.push_str(&entry(run, one, known));
+        for record in members {
+            text.push_str(&entry(run, record, tasks));
         }
     }
     layout.dir.write("report.md", text.as_bytes())
 }
 
 /// One task in the report, with what to do about it.
-fn entry(run: &Run, one: &TaskRecord, known: &[TaskRecord]) -> String {
-    let ended = &one.attempts.ended;
-    let (id, run_id) = (&one.task.id, &run.id);
+fn entry(run: &Run, record: &TaskRecord, tasks: &[TaskRecord]) -> String {
+    let ended = &record.attempts.ended;
+    let (id, run_id) = (&record.task.id, &run.id);
     let mut text = format!(
         "- {} ({}, {})",
-        title(one),
+        title(record),
         cr_io::counted(ended.len() as u64, "attempt"),
         dollars(cost(ended))
     );
@@ -211,14 +210,14 @@ fn entry(run: &Run, one: &TaskRecord, known: &[TaskRecord]) -> String {
     }
     let resume = format!("cr-orchestrate --resume-run {run_id}");
     let why = ended.last().map_or("", |last| last.end.why.as_str());
-    let next = match one.assessment.state {
+    let next = match record.assessment.state {
         TaskState::Done => None,
         TaskState::Failed | TaskState::Lost => Some(format!("{resume} --again {id}")),
         TaskState::NeedsPerson => Some(format!("{resume} --again '{id}=YOUR ANSWER'")),
         _ => Some(resume),
     };
-    let is_ready = matches!(one.assessment.state, TaskState::Ready { .. });
-    if let Some(other) = waits_for(one, known).filter(|_| is_ready) {
+    let is_ready = matches!(record.assessment.state, TaskState::Ready { .. });
+    if let Some(other) = waits_for(record, tasks).filter(|_| is_ready) {
         text.push_str(&format!("\n  - waits for {}", other.task.id));
     } else if let Some(next) = next {
         let why = if why.is_empty() { "not started" } else { why };

@@ -1,7 +1,7 @@
 //! One task that came as a command line: `claude-runner --retry`.
 //!
-//! The run's directory is the one that `claude-runner` made, and what cr-spawn
-//! would leave there for one agent is left for all attempts together.
+//! The run directory is the one that `claude-runner` made. It has the files that
+//! cr-spawn writes for one agent, for all attempts together.
 
 use std::ffi::OsString;
 use std::io::{self, Read};
@@ -11,13 +11,12 @@ use anyhow::Context;
 use clap::Parser;
 use cr_agent::{AgentCommand, AgentOptions};
 use cr_io::Exit;
-use cr_rundir::{Lock, RunDir};
+use cr_rundir::{Lock, RunDir, file};
 use cr_stream::{ExitWithoutAgent, Reason, RetryStart, compose_line};
 use cr_verdict::Outcome;
 
 use crate::args::RetryArgs;
 use crate::engine::{Engine, Parts};
-
 use crate::layout::{self, Run, RunLayout, Settings};
 use crate::log::{Log, ended_task};
 use crate::relay::Relay;
@@ -28,7 +27,7 @@ use crate::task::Task;
 /// What the task is called.
 const ID: &str = "run";
 
-/// Runs the task, or goes on with it.
+/// Runs the task, or continues it.
 pub(crate) fn run(args: &RetryArgs) -> anyhow::Result<Exit> {
     let (mut engine, _lock) = prepare(args).inspect_err(refuse)?;
     let done = engine.replay_ended().and_then(|()| engine.run());
@@ -42,7 +41,7 @@ pub(crate) fn run(args: &RetryArgs) -> anyhow::Result<Exit> {
     })
 }
 
-/// Tells whoever reads the stream that there will be none, and why.
+/// Writes the only line of a stream: why there is no other.
 fn refuse(err: &anyhow::Error) {
     use io::Write;
     let id = std::env::var("CR_RUN_ID").unwrap_or_default();
@@ -77,12 +76,12 @@ fn prepare(args: &RetryArgs) -> anyhow::Result<(Engine, Lock)> {
     settings.retries = args.retries.unwrap_or(settings.retries);
     let seconds = args.max_wait.map(|time| time.as_secs_f64());
     settings.max_wait = seconds.or(settings.max_wait);
-    layout.dir.write("run.json", &serde_json::to_vec(&run)?)?;
+    layout.dir.write(file::RUN, &serde_json::to_vec(&run)?)?;
     let options = RunOptions {
         slots: 1,
         range: 1,
-        // A person who goes on with a run knows what became of it, and there is
-        // nothing else to go on with.
+        // A person who resumes the run knows what became of it, and there is no
+        // other task.
         rerun_lost: true,
         restart_failed: true,
         attempts_die_with_engine: true,
@@ -106,7 +105,7 @@ fn prepare(args: &RetryArgs) -> anyhow::Result<(Engine, Lock)> {
     Ok((engine, lock))
 }
 
-/// Puts on record what is asked for.
+/// Records a new run.
 fn begin(args: &RetryArgs, layout: &RunLayout) -> anyhow::Result<Run> {
     let name = std::iter::once(OsString::from("cr-spawn"));
     let options = AgentOptions::try_parse_from(name.chain(args.options.iter().cloned()));
@@ -119,7 +118,7 @@ fn begin(args: &RetryArgs, layout: &RunLayout) -> anyhow::Result<Run> {
     let id = std::env::var("CR_RUN_ID").unwrap_or_default();
     let id = cr_rundir::RunId::parse(&id).unwrap_or_default();
     let task = task(&options, cwd)?;
-    layout.dir.write("prompt", task.prompt.as_bytes())?;
+    layout.dir.write(file::PROMPT, task.prompt.as_bytes())?;
     let started = RetryStart {
         pid: Some(std::process::id()),
         name: options.name.as_deref().map(Into::into),
@@ -129,7 +128,7 @@ fn begin(args: &RetryArgs, layout: &RunLayout) -> anyhow::Result<Run> {
         run_dir: Some(layout.dir.path().to_string_lossy()),
     };
     let started = compose_line(Some(id.as_str()), &started);
-    layout.dir.write("started", &started)?;
+    layout.dir.write(file::STARTED, &started)?;
     write_settings(&options, &task.cwd, layout)?;
     Ok(Run {
         schema: layout::SCHEMA,
@@ -143,7 +142,7 @@ fn begin(args: &RetryArgs, layout: &RunLayout) -> anyhow::Result<Run> {
     })
 }
 
-/// Leaves `settings.json`, as cr-spawn does for a single agent.
+/// Writes `settings.json`, as cr-spawn does for a single agent.
 fn write_settings(options: &AgentOptions, cwd: &Path, layout: &RunLayout) -> anyhow::Result<()> {
     let command = AgentCommand::new(options)?;
     let program = Path::new(&command.name);
@@ -212,20 +211,20 @@ impl Engine {
     }
 }
 
-/// The last line of the stream: of the last attempt, unless somebody ended us
-/// when there was none.
+/// The last line of the stream: that of the last attempt, unless a signal ended
+/// the run when no attempt was running.
 pub(crate) fn exit(
     layout: &RunLayout,
     run_id: &str,
-    known: &[TaskRecord],
+    tasks: &[TaskRecord],
     signal: Option<i32>,
 ) -> Option<Vec<u8>> {
-    let ended = &known.first()?.attempts.ended;
+    let ended = &tasks.first()?.attempts.ended;
     let last = ended.last();
     let number = u32::try_from(ended.len()).unwrap_or(u32::MAX);
     let outcome = last.map(|last| last.end.outcome());
     let is_stopped = outcome == Some(Outcome::Interrupted);
-    let left = std::fs::read(layout.attempt_path(ID, number).join("exit.json")).ok();
+    let left = std::fs::read(layout.attempt_path(ID, number).join(file::EXIT)).ok();
     let exit = match (left, signal) {
         (Some(left), None) => return Some(left),
         (Some(left), Some(_)) if is_stopped => return Some(left),

@@ -1,4 +1,4 @@
-//! One task, read field by field so that all that is wrong with it is found.
+//! One task, read field by field, so that every error in it is found.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// How long an attempt may take where nothing says it: two hours.
-const TIMEOUT: f64 = 7200.0;
+/// The time limit of an attempt where nothing else sets one: two hours.
+const DEFAULT_TIMEOUT: f64 = 7200.0;
 
-/// A task with everything settled: defaults filled in, files read.
+/// A task with all defaults filled in and its files read.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 pub(crate) struct Task {
@@ -49,7 +49,7 @@ pub(crate) enum Commit {
     None,
 }
 
-/// What tasks get that do not say it themselves.
+/// Defaults for tasks that do not set these fields.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Defaults {
     pub(crate) model: Option<String>,
@@ -64,22 +64,22 @@ pub(crate) struct Defaults {
 #[derive(Debug)]
 pub(crate) struct Entry {
     /// `plan.yaml: task 3`.
-    pub(crate) place: String,
+    pub(crate) origin: String,
     /// Files it names are relative to this.
     pub(crate) dir: PathBuf,
     pub(crate) fields: Map<String, Value>,
 }
 
-/// Reads the fields of one task; what is wrong goes to `errors`.
+/// Reads the fields of one task; errors go to `errors`.
 struct Fields<'a> {
-    place: String,
+    origin: String,
     map: Map<String, Value>,
     errors: &'a mut Vec<String>,
 }
 
 impl Fields<'_> {
     fn wrong(&mut self, what: impl Display) {
-        self.errors.push(format!("{}: {what}", self.place));
+        self.errors.push(format!("{}: {what}", self.origin));
     }
 
     fn take(&mut self, name: &str) -> Option<Value> {
@@ -258,24 +258,24 @@ impl Fields<'_> {
     }
 }
 
-/// The most letters that an id has.
-const LONGEST: usize = 64;
+/// The longest id.
+const MAX_ID_LENGTH: usize = 64;
 
 /// Whether `id` may become part of a file's name.
 pub(crate) fn is_id(id: &str) -> bool {
-    cr_rundir::RunId::parse(id).is_some() && id.len() <= LONGEST
+    cr_rundir::RunId::parse(id).is_some() && id.len() <= MAX_ID_LENGTH
 }
 
 impl Task {
-    /// Settles `entry`; all that is wrong with it goes to `errors`.
+    /// Reads `entry`; everything that is wrong with it goes to `errors`.
     pub(crate) fn read(entry: Entry, defaults: &Defaults, errors: &mut Vec<String>) -> Self {
         let mut fields = Fields {
-            place: entry.place,
+            origin: entry.origin,
             map: entry.fields,
             errors,
         };
         let id = fields.id();
-        fields.place = format!("{} (`{}`)", fields.place, cr_io::sanitized(&id));
+        fields.origin = format!("{} (`{}`)", fields.origin, cr_io::sanitized(&id));
         let estimate = fields.seconds("estimated_duration");
         let usual = defaults.timeout.or(estimate.map(|seconds| 2.0 * seconds));
         let task = Self {
@@ -295,7 +295,10 @@ impl Task {
                 .or(defaults.max_turns)
                 .unwrap_or(100),
             budget_usd: fields.dollars("budget_usd").or(defaults.budget_usd),
-            timeout: fields.seconds("timeout").or(usual).unwrap_or(TIMEOUT),
+            timeout: fields
+                .seconds("timeout")
+                .or(usual)
+                .unwrap_or(DEFAULT_TIMEOUT),
             retries: fields
                 .number("retries", 0)
                 .map(|n| u32::try_from(n).unwrap_or(u32::MAX)),
@@ -323,7 +326,7 @@ impl Fields<'_> {
         };
         if !is_id(&id) {
             self.wrong(format_args!(
-                "id `{}`: 1 to {LONGEST} letters, digits, dots, dashes and underlines, \
+                "id `{}`: 1 to {MAX_ID_LENGTH} letters, digits, dots, dashes and underlines, \
                  the first a letter or a digit, no two dots together",
                 cr_io::sanitized(&id)
             ));
@@ -331,7 +334,7 @@ impl Fields<'_> {
         id
     }
 
-    /// What is left is for people, or a mistake.
+    /// The fields that are left are for people, or an error.
     fn finish(mut self) {
         for name in ["description", "role", "task_type"] {
             self.text(name);
