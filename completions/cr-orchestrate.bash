@@ -209,7 +209,7 @@ _cr__orchestrate() {
             return 0
             ;;
         cr__subcmd__orchestrate__subcmd__retry)
-            opts="-h --dir --retries --max-wait --watch-pid --control-fd --help"
+            opts="-h --dir --retries --max-wait --control-fd --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -224,10 +224,6 @@ _cr__orchestrate() {
                     return 0
                     ;;
                 --max-wait)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --watch-pid)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

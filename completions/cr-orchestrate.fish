@@ -57,7 +57,6 @@ complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand attempt" -
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand retry" -l dir -d 'The run directory' -r -F
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand retry" -l retries -d 'Retry up to N times' -r
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand retry" -l max-wait -d 'The longest wait for a limit to reset' -r
-complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand retry" -l watch-pid -d 'End when this process does' -r
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand retry" -l control-fd -d 'Obey the starter\'s messages on this descriptor, and end with the starter' -r
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand retry" -s h -l help -d 'Print help'
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand help; and not __fish_seen_subcommand_from status attempt retry help" -f -a "status" -d 'Print the state of each task of a run'

@@ -191,7 +191,7 @@ pub(crate) enum Command {
         watch_pid: Option<i32>,
     },
     /// One task, for `claude-runner --retry`: its attempts as one stream
-    #[command(hide = true, alias = "one")]
+    #[command(hide = true)]
     Retry(RetryArgs),
 }
 
@@ -208,10 +208,6 @@ pub(crate) struct RetryArgs {
     /// The longest wait for a limit to reset
     #[arg(long, value_parser = cr_io::parse_duration)]
     pub(crate) max_wait: Option<Duration>,
-
-    /// End when this process does
-    #[arg(long)]
-    pub(crate) watch_pid: Option<i32>,
 
     /// Obey the starter's messages on this descriptor, and end with the starter
     #[arg(long, value_name = "N")]

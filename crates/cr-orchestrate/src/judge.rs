@@ -33,20 +33,22 @@ impl Status {
         let question = match asked {
             Value::Object(mut asked) => {
                 let parts = ["reason", "details"].map(|name| asked.remove(name));
-                parts.map(|part| words(part.unwrap_or_default())).join("\n")
+                parts
+                    .map(|part| text_of(part.unwrap_or_default()))
+                    .join("\n")
             }
-            asked => words(asked),
+            asked => text_of(asked),
         };
         Some(Self {
             word: word.replace(['_', ' '], "-"),
-            summary: words(take("summary")).trim().to_owned(),
+            summary: text_of(take("summary")).trim().to_owned(),
             question: question.trim().to_owned(),
         })
     }
 }
 
-/// What a value says to a person.
-fn words(value: Value) -> String {
+/// A value as text for a person.
+fn text_of(value: Value) -> String {
     match value {
         Value::Null | Value::Bool(_) => String::new(),
         Value::String(text) => text,
@@ -56,7 +58,7 @@ fn words(value: Value) -> String {
 
 /// Reads the summary in `dir`.
 pub(crate) fn by_summary(dir: &RunDir, spec: &Spec) -> End {
-    let path = dir.path().join("summary.json");
+    let path = dir.path().join(cr_rundir::file::SUMMARY);
     let read = cr_summary::read(&path).and_then(|summary| summary.context("no summary"));
     let summary = match read {
         Ok(summary) => summary,
@@ -88,13 +90,13 @@ pub(crate) fn by_summary(dir: &RunDir, spec: &Spec) -> End {
         end.question.clone_from(&end.result);
     }
     if let Some(status) = status.filter(|_| end.is_success()) {
-        obey(&mut end, status);
+        apply_status(&mut end, status);
     }
     end
 }
 
-/// The agent's word, which it was asked to end its answer with: JSON that
-/// comes before is the work's.
+/// The status that the agent was asked to end its answer with. JSON before it
+/// belongs to the work.
 fn status_in(summary: &Summary) -> Option<Status> {
     let structured = summary.structured_output.as_deref();
     structured
@@ -111,13 +113,13 @@ fn error_of(why: &str, errors: &[String]) -> String {
     text
 }
 
-/// A run that ended well is worth what the agent says of it.
-fn obey(end: &mut End, status: Status) {
+/// The status decides about a run that ended well.
+fn apply_status(end: &mut End, status: Status) {
     let word = status.word;
     let outcome = match word.as_str() {
         "completed" | "complete" | "done" | "success" | "succeeded" | "ok" => return,
         "needs-human" => Outcome::NeedsInput,
-        // Whatever else it is, it is not done.
+        // Any other status means that the work is not done.
         _ => Outcome::Failed,
     };
     outcome.as_str().clone_into(&mut end.outcome);
@@ -132,15 +134,15 @@ fn obey(end: &mut End, status: Status) {
     }
 }
 
-/// An agent that takes more turns than this and commits nothing goes in circles.
-const MANY_TURNS: u64 = 50;
+/// An agent that takes more turns than this without a commit is in a loop.
+const LOOP_TURNS: u64 = 50;
 
 /// What is wrong with the commits of a good run.
 pub(crate) fn commits(task: &Task, end: &End) -> Option<(Outcome, String)> {
     const NONE: &str = "the task is done only when its work is committed";
     let turns = end.num_turns.unwrap_or_default();
     match task.commit {
-        Commit::Required if end.commits.is_empty() && turns > MANY_TURNS => Some((
+        Commit::Required if end.commits.is_empty() && turns > LOOP_TURNS => Some((
             Outcome::Looping,
             format!("{turns} turns and no commit; {NONE}: take smaller steps"),
         )),

@@ -54,15 +54,12 @@ fn refuse(err: &anyhow::Error) {
 }
 
 fn prepare(args: &RetryArgs) -> anyhow::Result<(Engine, Lock)> {
-    let mut stop_requests = match args.control_fd {
+    let stop_requests = match args.control_fd {
         Some(number) => StopRequests::listen_to_starter(number)
             .context("--control-fd")
             .context(Exit::Usage)?,
         None => StopRequests::listen()?,
     };
-    if let Some(pid) = args.watch_pid {
-        stop_requests.watch_starter(pid);
-    }
     let layout = RunLayout {
         dir: RunDir::at(&args.dir)?,
     };

@@ -1,4 +1,4 @@
-//! `cr-orchestrate status`: a line for every task.
+//! `cr-orchestrate status`: a line for each task.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use crate::layout::RunLayout;
 use crate::report;
 use crate::task_state::assess;
 
-/// Prints where every task of a run stands. Writes nothing else.
+/// Prints the state of each task of a run. Writes no file.
 pub(crate) fn run(args: &StatusArgs, out: impl Write) -> anyhow::Result<Exit> {
     let layout = match &args.run {
         Some(id) => RunLayout::open(id)?,

@@ -1,13 +1,11 @@
-//! Requests that the engine stops: a signal, a message of its starter, or its
+//! Requests that the engine stops: a signal, a message of its starter, or the
 //! starter's death. The engine's waits are here, since each waits for these too.
 
 use std::io;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use cr_signal::{
-    ControlChannel, ControlMessage, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGUSR1, Signals, Starter,
-};
+use cr_signal::{ControlChannel, ControlMessage, SIGHUP, SIGINT, SIGPIPE, SIGTERM, Signals};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::observer::Interest;
@@ -21,7 +19,6 @@ const SAME_REQUEST: Duration = Duration::from_millis(400);
 #[derive(Debug)]
 pub(crate) struct StopRequests {
     signals: Signals,
-    starter: Option<Starter>,
     control: Option<ControlChannel>,
     first: Option<i32>,
     /// Those that were not taken yet.
@@ -33,7 +30,7 @@ impl StopRequests {
     /// Listens from now on; signals that are ignored, as nohup has it, stay
     /// ignored.
     pub(crate) fn listen() -> io::Result<Self> {
-        let signals = Signals::take(&[SIGHUP, SIGINT, SIGTERM, SIGUSR1])?;
+        let signals = Signals::take(&[SIGHUP, SIGINT, SIGTERM])?;
         Ok(Self::new(signals, None))
     }
 
@@ -48,20 +45,10 @@ impl StopRequests {
     fn new(signals: Signals, control: Option<ControlChannel>) -> Self {
         Self {
             signals,
-            starter: None,
             control,
             first: None,
             new: Vec::new(),
             last: None,
-        }
-    }
-
-    /// Takes the end of process `pid` for a SIGTERM from now on.
-    pub(crate) fn watch_starter(&mut self, pid: i32) {
-        self.starter = Starter::named(pid);
-        if self.starter.is_none() {
-            // It has ended already.
-            self.add(SIGTERM);
         }
     }
 
@@ -95,15 +82,15 @@ impl StopRequests {
         for message in messages.into_iter().flatten() {
             match message {
                 ControlMessage::Signal(number) => came.push(number),
+                // A run that stops already needs no second request: that would
+                // end the agents at once.
+                ControlMessage::StarterDied if self.first.is_some() => {}
                 ControlMessage::StarterDied => came.push(SIGTERM),
                 // The engine may notice that itself too.
                 ControlMessage::ReaderLeft => self.reader_left(),
             }
         }
         for number in came {
-            // SIGUSR1 is SIGINT by another name: a shell has what it runs in the
-            // background ignore that.
-            let number = if number == SIGUSR1 { SIGINT } else { number };
             if !self.is_same_request(number) {
                 self.add(number);
             }
@@ -129,11 +116,7 @@ impl StopRequests {
     ) -> io::Result<Vec<PollFlags>> {
         let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
         let control = self.control.as_ref().filter(|control| control.is_open());
-        let requests = [
-            Some(self.signals.as_fd()),
-            self.starter.as_ref().map(AsFd::as_fd),
-            control.map(AsFd::as_fd),
-        ];
+        let requests = [Some(self.signals.as_fd()), control.map(AsFd::as_fd)];
         let requests = requests.into_iter().flatten();
         let requests = requests.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
         let polled = interests.iter().map(|(fd, flags)| PollFd::new(fd, *flags));
@@ -142,15 +125,9 @@ impl StopRequests {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(err) => return Err(err.into()),
         }
-        let mut came: Vec<PollFlags> = polled.iter().map(PollFd::revents).collect();
+        let came = polled.iter().take(interests.len());
+        let came: Vec<PollFlags> = came.map(PollFd::revents).collect();
         drop(polled);
-        // The one after that of the signals, if there is one.
-        let starter = came.get(interests.len() + 1).copied();
-        if self.starter.is_some() && starter.is_some_and(|came| !came.is_empty()) {
-            self.starter = None;
-            self.add(SIGTERM);
-        }
-        came.truncate(interests.len());
         self.collect();
         Ok(came)
     }
