@@ -14,8 +14,9 @@ use crate::cause::Cause;
 use crate::poll_set::PollSet;
 use crate::supervisor::Key;
 
-/// A signal to the whole process group reaches us twice: directly, and passed
-/// on by our starter. The same signal within this time is the same request.
+/// `kill` or `timeout` may send one signal to the starter, to its process group
+/// or to both, so that it arrives up to three times: directly and through the
+/// control channel. The same signal within this time is the same request.
 const SAME_REQUEST: Duration = Duration::from_millis(400);
 
 /// What somebody wants of the run.
@@ -39,8 +40,6 @@ pub(crate) struct Requests {
     /// Messages of the control channel that are not answered yet.
     early: Vec<ControlMessage>,
     starter: Option<Starter>,
-    /// Whether a starter passes signals on.
-    is_passed_on: bool,
     last: Option<(i32, Instant)>,
 }
 
@@ -66,7 +65,6 @@ impl Requests {
         };
         Ok(Self {
             starter,
-            is_passed_on: control.is_some() || options.watch_pid.is_some(),
             signals,
             control,
             early,
@@ -155,7 +153,7 @@ impl Requests {
         }
         let now = Instant::now();
         let is_same = |(last, at): (i32, Instant)| last == number && now - at < SAME_REQUEST;
-        if self.is_passed_on && self.last.is_some_and(is_same) {
+        if self.control.is_some() && self.last.is_some_and(is_same) {
             return None;
         }
         self.last = Some((number, now));
