@@ -59,6 +59,21 @@ fn a_run_without_a_lock_and_without_an_end_is_lost_and_never_running() {
 }
 
 #[test]
+fn a_summary_of_a_newer_version_is_refused_and_stays_as_it_is() {
+    let case = one_run(&["go", "--name", "newer"]);
+    let file = case.runs()[0].join("summary.json");
+    let newer = r#"{"schema":2,"code":{"number":0}}"#;
+    fs::write(&file, newer).expect("written");
+    for command in ["status", "wait"] {
+        let (code, text) = ask(&case, &[command, "newer"]);
+        assert_eq!(code, Some(78), "{command}: {text}");
+        assert!(text.contains("schema 2 is newer"), "{command}: {text}");
+    }
+    assert_eq!(ask(&case, &["ls"]).0, Some(78));
+    assert_eq!(fs::read_to_string(&file).expect("read"), newer);
+}
+
+#[test]
 fn several_runs_are_waited_for_together_or_for_the_first() {
     let case = one_run(&["go", "--name", "good"]);
     case.script("agent", &[INIT, "exit 3\n"].concat());
