@@ -72,8 +72,8 @@ fn summary(layout: &RunLayout, record: &TaskRecord) -> anyhow::Result<Value> {
             why: Some(old.end.why.clone()),
             cost_usd: old.end.cost_usd,
             num_turns: old.end.num_turns,
-            started_at: old.end.started_at.map(cr_rundir::shown),
-            ended_at: Some(cr_rundir::shown(old.end.ended_at)),
+            started_at: old.end.started_at.map(cr_stream::timestamp),
+            ended_at: Some(cr_stream::timestamp(old.end.ended_at)),
             run_dir: Some(run_dir.display().to_string()),
         }
     });

@@ -114,7 +114,7 @@ impl Attempt<'_> {
         if self.stop.is_asked() {
             return Ok(End::new(Outcome::Interrupted, "stopped before it began"));
         }
-        let now = cr_rundir::now();
+        let now = cr_stream::now();
         if !self.dir.write_once(file::ATTEMPT_STARTED, now.as_bytes())? {
             return self.finish();
         }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::calls::{OpenCall, OpenCalls};
 use crate::clock::Clock;
 use crate::line::{ProgressLine, Tone, duration};
-use crate::{commit, ours, system, tools};
+use crate::{commit, own_lines, system, tools};
 
 /// Bytes of a text that are decoded: more than is shown, so that a secret at the
 /// cut is recognised.
@@ -44,8 +44,8 @@ impl ProgressTracker {
             Kind::System if event.is("init") => self.init(event),
             Kind::System => self.lines.extend(system::line(event)),
             Kind::Cr => {
-                self.timeout = ours::timeout(event).or(self.timeout);
-                self.lines.extend(ours::line(event));
+                self.timeout = own_lines::timeout(event).or(self.timeout);
+                self.lines.extend(own_lines::line(event));
             }
             Kind::ToolProgress => self.still_running(event),
             Kind::RateLimit => self.lines.extend(system::rate_limit(event, clock)),

@@ -7,8 +7,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
-use cr_event::{Event, Kind, Raw};
+use cr_event::{Event, Kind, OWN_TYPE};
 use cr_io::{Exit, Input, Line, Lines};
+use cr_stream::OwnLine;
 use jiff::Timestamp;
 
 use crate::child;
@@ -65,8 +66,11 @@ impl Player {
                 },
             };
             let event = Event::parse(&line).ok();
-            if self.as_agent && event.as_ref().is_some_and(|event| event.kind == Kind::Cr) {
-                end.read(event);
+            let own = event.as_ref().and_then(OwnLine::read);
+            if let Some(own) = own.filter(|_| self.as_agent) {
+                if let OwnLine::Exit(exit) = own {
+                    end = End::of(&exit);
+                }
                 continue;
             }
             if let Some(held) = held.take() {
@@ -108,10 +112,9 @@ impl Player {
             );
         }
         if faults.forge {
-            stage.write(
-                br#"{"type":"cr","subtype":"exit","reason":"exit","exit_code":0}"#,
-                true,
-            )?;
+            let end = r#""subtype":"exit","reason":"exit","exit_code":0"#;
+            let line = format!(r#"{{"type":"{OWN_TYPE}",{end}}}"#);
+            stage.write(line.as_bytes(), true)?;
         }
         if faults.long > 0 {
             let mut line = br#"{"type":"x","text":""#.to_vec();
@@ -179,14 +182,12 @@ impl Player {
 }
 
 impl End {
-    /// Reads the recorded end from `cr/exit`. A killed agent has no end of its own.
-    fn read(&mut self, event: Option<Event<'_>>) {
-        let Some(event) = event.filter(|event| event.is("exit")) else {
-            return;
-        };
-        let number = |key: &str| event.line.get(key).and_then(Raw::u64);
-        self.code = number("exit_code").and_then(|code| u8::try_from(code).ok());
-        self.signal = number("signal").and_then(|signal| i32::try_from(signal).ok());
+    /// The recorded end.
+    fn of(exit: &cr_stream::Exit<'_>) -> Self {
+        Self {
+            code: exit.exit_code.and_then(|code| u8::try_from(code).ok()),
+            signal: exit.signal,
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The name of a run, and the clock its records use.
+//! The name of a run.
 
 use std::fmt;
 
@@ -76,16 +76,6 @@ impl fmt::Display for RunId {
     }
 }
 
-/// The time as records carry it: RFC 3339, UTC, milliseconds.
-pub fn now() -> String {
-    shown(Timestamp::now())
-}
-
-/// A moment as records carry it.
-pub fn shown(at: Timestamp) -> String {
-    at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,12 +95,5 @@ mod tests {
             assert_eq!(RunId::parse(name), None, "{name}");
         }
         assert_eq!(RunId::parse(&"x".repeat(65)), None);
-    }
-
-    #[test]
-    fn time_has_milliseconds_and_is_utc() {
-        let time = now();
-        assert_eq!(time.len(), "2026-11-18T01:54:43.123Z".len(), "{time}");
-        assert!(time.ends_with('Z') && time.as_bytes()[19] == b'.', "{time}");
     }
 }

@@ -13,7 +13,7 @@ mod retention;
 mod state_dir;
 
 pub use dir::{Lock, RunDir};
-pub use id::{Refused, RunId, now, shown};
+pub use id::{Refused, RunId};
 pub use reader::{EndRecord, Run, RunState, StartRecord, runs_in};
 pub use retention::{Retention, prune, prune_daily};
 pub use state_dir::{StateDir, Unsafe};

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use cr_stream::OwnLine;
 use jiff::Timestamp;
-use serde::Deserialize;
 
 use crate::reader::is_locked;
 
@@ -21,14 +21,6 @@ pub(crate) struct Orchestrated {
     pub(crate) dir: PathBuf,
 }
 
-/// What matters here of a line in `session.log`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct LogLine {
-    subtype: String,
-    state: String,
-}
-
 impl Orchestrated {
     /// Whether it, or an attempt that outlived it, goes on.
     pub(crate) fn is_running(&self) -> bool {
@@ -42,8 +34,7 @@ impl Orchestrated {
         let tail = &bytes[bytes.len().saturating_sub(LAST_LINE)..];
         let mut lines = tail.split(|&byte| byte == b'\n');
         let last = lines.rfind(|line| !line.is_empty()).unwrap_or_default();
-        let last: LogLine = serde_json::from_slice(last).unwrap_or_default();
-        last.subtype == "run" && last.state == "ended"
+        matches!(OwnLine::parse(last), Some(OwnLine::Run(run)) if run.state == "ended")
     }
 
     /// When something last happened in it.

@@ -1,16 +1,18 @@
 //! One run, as its directory tells of it.
 
+use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use cr_event::Event;
 use cr_io::Exit;
+use cr_stream::OwnLine;
 use cr_summary::Summary;
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, OFlags, flock};
-use serde::Deserialize;
 
 /// A directory in which nothing has happened for this long will not begin.
 const BEGINNING: Duration = Duration::from_mins(1);
@@ -45,29 +47,45 @@ impl RunState {
     }
 }
 
-/// What `cr-spawn` says at the start.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+/// The `cr/start` line of a run.
+#[derive(Clone, Debug, Default)]
 pub struct StartRecord {
     /// The run.
     pub run_id: Option<String>,
     /// When the line was written.
     pub at: Option<Timestamp>,
-    /// The name the user gave it.
+    /// The name that the user gave it.
     pub name: Option<String>,
     /// The supervisor's process id.
     pub pid: Option<i32>,
     /// The agent's directory.
     pub cwd: Option<String>,
-    /// The model asked for.
+    /// The model that was asked for.
     pub model: Option<String>,
     /// The session that is resumed.
     pub resume: Option<String>,
 }
 
-/// What `cr-spawn` says at the end.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+impl StartRecord {
+    fn read(line: &[u8]) -> Option<Self> {
+        let event = Event::parse(line).ok()?;
+        let Some(OwnLine::Start(start)) = OwnLine::read(&event) else {
+            return None;
+        };
+        Some(Self {
+            run_id: event.run_id.map(|id| id.decode().into_owned()),
+            at: time_of(&event),
+            name: start.name.map(Cow::into_owned),
+            pid: start.pid.and_then(|pid| i32::try_from(pid).ok()),
+            cwd: start.cwd.map(Cow::into_owned),
+            model: start.model.map(Cow::into_owned),
+            resume: start.resume.map(Cow::into_owned),
+        })
+    }
+}
+
+/// The `cr/exit` line of a run.
+#[derive(Clone, Debug, Default)]
 pub struct EndRecord {
     /// When the line was written.
     pub at: Option<Timestamp>,
@@ -75,6 +93,25 @@ pub struct EndRecord {
     pub reason: Option<String>,
     /// How long it took.
     pub duration_ms: Option<u64>,
+}
+
+impl EndRecord {
+    fn read(line: &[u8]) -> Option<Self> {
+        let event = Event::parse(line).ok()?;
+        let Some(OwnLine::Exit(exit)) = OwnLine::read(&event) else {
+            return None;
+        };
+        let reason = exit.reason.as_str();
+        Some(Self {
+            at: time_of(&event),
+            reason: (!reason.is_empty()).then(|| reason.to_owned()),
+            duration_ms: exit.duration_ms,
+        })
+    }
+}
+
+fn time_of(event: &Event<'_>) -> Option<Timestamp> {
+    event.at?.decode().parse().ok()
 }
 
 /// A run's directory.
@@ -132,12 +169,12 @@ impl Run {
 
     /// What its first line said.
     pub fn started(&self) -> StartRecord {
-        self.read("started")
+        StartRecord::read(&self.bytes("started")).unwrap_or_default()
     }
 
     /// What its last line said.
     pub fn ended(&self) -> EndRecord {
-        self.read("exit.json")
+        EndRecord::read(&self.bytes("exit.json")).unwrap_or_default()
     }
 
     /// The summary, if there is one that can be read. One with a newer schema
@@ -149,9 +186,8 @@ impl Run {
         }
     }
 
-    fn read<T: Default + for<'a> Deserialize<'a>>(&self, name: &str) -> T {
-        let text = fs::read(self.file(name)).unwrap_or_default();
-        serde_json::from_slice(&text).unwrap_or_default()
+    fn bytes(&self, name: &str) -> Vec<u8> {
+        fs::read(self.file(name)).unwrap_or_default()
     }
 
     /// When it began: as it says, else by its directory.
@@ -181,7 +217,7 @@ impl Run {
         stream.take(256 << 10).read_to_end(&mut head).ok()?;
         let mut lines = head.split(|&byte| byte == b'\n');
         lines.find_map(|line| {
-            let event = cr_event::Event::parse(line).ok()?;
+            let event = Event::parse(line).ok()?;
             if event.kind == cr_event::Kind::Cr {
                 return None;
             }

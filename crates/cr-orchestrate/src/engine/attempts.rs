@@ -81,7 +81,7 @@ impl Engine {
     fn watch(&mut self, at: usize, number: u32, state: &str, reason: &str) -> anyhow::Result<()> {
         let id = self.tasks[at].task.id.clone();
         self.layout.note(&id, "status", "running\n");
-        let now = format!("{}\n", cr_rundir::now());
+        let now = format!("{}\n", cr_stream::now());
         self.layout.note(&id, "start", &now);
         report::stream(&self.layout, &id, number);
         let path = self.layout.attempt_path(&id, number);

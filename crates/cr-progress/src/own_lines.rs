@@ -1,0 +1,198 @@
+//! The progress lines of our own lines: how the run was started, limited and
+//! ended.
+
+use std::borrow::Cow;
+
+use cr_event::Event;
+use cr_stream::{Exit, GitEnd, Limit, OwnLine, Reason, Run, Start, Subtype, Task};
+use jiff::Timestamp;
+
+use crate::line::{ProgressLine, Tone, duration};
+
+/// The progress line of a line of our own, if it has one.
+pub(crate) fn line(event: &Event<'_>) -> Option<ProgressLine> {
+    Some(match OwnLine::read(event)? {
+        OwnLine::Start(line) => start(&line),
+        OwnLine::Limit(line) => limit(&line),
+        OwnLine::Exit(line) => exit(&line),
+        OwnLine::Stderr(line) => text("Stderr", &line.text).tone(Tone::Warning),
+        OwnLine::Noise(line) => text("Noise", &line.text).detail(),
+        OwnLine::Forged(line) => text("Forged", &line.line).key(Tone::Error),
+        OwnLine::Oversize(line) => {
+            let text = format!("a line of {} bytes was set aside", line.bytes);
+            ProgressLine::new("Oversize", text).tone(Tone::Warning)
+        }
+        OwnLine::GitEnd(line) => return git(&line),
+        OwnLine::Task(line) => task(&line),
+        OwnLine::Run(line) => return run(&line),
+        _ => return None,
+    })
+}
+
+/// When a run that has a time limit began, and its milliseconds.
+pub(crate) fn timeout(event: &Event<'_>) -> Option<(Timestamp, i64)> {
+    let limit = start_of(event)?.limits.timeout_ms?;
+    let at = event.at?.decode().parse().ok()?;
+    Some((at, i64::try_from(limit).ok()?))
+}
+
+/// The milliseconds between a run's first signal and its last.
+pub fn grace(event: &Event<'_>) -> Option<u64> {
+    start_of(event)?.limits.grace_ms
+}
+
+fn start_of<'a>(event: &Event<'a>) -> Option<Box<Start<'a>>> {
+    // Other lines are many, and are not read twice.
+    Subtype::of(event).filter(|subtype| *subtype == Subtype::Start)?;
+    match OwnLine::read(event)? {
+        OwnLine::Start(start) => Some(start),
+        _ => None,
+    }
+}
+
+fn start(start: &Start<'_>) -> ProgressLine {
+    let mut parts = Vec::new();
+    let model = start.model.as_deref().unwrap_or("the session's");
+    parts.push(format!("model: {model}"));
+    let limits = &start.limits;
+    let off = || "disabled".to_owned();
+    let turns = limits.max_turns.map_or_else(off, |n| n.to_string());
+    parts.push(format!("max-turns: {turns}"));
+    let budget = limits.max_budget_usd;
+    let budget = budget.map_or_else(off, |usd| format!("${usd}"));
+    parts.push(format!("max-budget: {budget}"));
+    let clocks = [
+        ("timeout", limits.timeout_ms),
+        ("idle", limits.idle_timeout_ms),
+        ("tool", limits.tool_timeout_ms),
+        ("turn", limits.turn_timeout_ms),
+    ];
+    for (name, limit) in clocks {
+        let clock = limit.map_or_else(off, |ms| duration(ms / 1000));
+        parts.push(format!("{name}: {clock}"));
+    }
+    let mode = match start.permission_mode.as_deref().unwrap_or_default() {
+        "" => "default",
+        "bypassPermissions" => "skipped",
+        mode => mode,
+    };
+    parts.push(format!("permissions: {mode}"));
+    for (name, value) in [("cwd", &start.cwd), ("run", &start.run_dir)] {
+        parts.extend(value.as_ref().map(|value| format!("{name}: {value}")));
+    }
+    ProgressLine::new("Session started", parts.join(" | ")).most(600)
+}
+
+fn limit(limit: &Limit<'_>) -> ProgressLine {
+    let setting = limit.limit_ms.map(|ms| duration(ms / 1000));
+    let mut text = format!("{} of {} ran out", limit.clock, setting.unwrap_or_default());
+    if let Some(doing) = &limit.doing {
+        match (&doing.tool, doing.what.as_str()) {
+            (Some(tool), _) => {
+                text.push_str(&format!(" in {tool}"));
+                text.extend(doing.target.as_ref().map(|target| format!(": {target}")));
+            }
+            (None, "") => {}
+            (None, what) => text.push_str(&format!(" while {what}")),
+        }
+    }
+    if !limit.action.is_empty() {
+        text.push_str(&format!(" ({})", limit.action));
+    }
+    ProgressLine::new("Limit", text).key(Tone::Error)
+}
+
+fn exit(exit: &Exit<'_>) -> ProgressLine {
+    let is_own = exit.reason.is(Reason::Exit);
+    let code = exit.exit_code.filter(|_| is_own && exit.signal.is_none());
+    let (label, mut text) = match code {
+        Some(code) => (format!("Exited with code {code}").into(), String::new()),
+        None => (Cow::Borrowed("Exit"), exit.reason.to_string()),
+    };
+    let mut add = |part: String| {
+        text.push_str(if text.is_empty() { "" } else { ", " });
+        text.push_str(&part);
+    };
+    if let Some(signal) = exit.signal {
+        add(format!("signal {signal}"));
+    } else if let Some(code) = exit.exit_code.filter(|_| code.is_none()) {
+        add(format!("code {code}"));
+    }
+    if let Some(ms) = exit.duration_ms {
+        add(duration(ms / 1000));
+    }
+    let leaked = exit.leaked.len();
+    if leaked > 0 {
+        add(format!("left behind and ended: {leaked}"));
+    }
+    let tone = if code == Some(0) {
+        Tone::Plain
+    } else {
+        Tone::Error
+    };
+    ProgressLine::new(label, text).key(tone)
+}
+
+fn text(label: &'static str, text: &str) -> ProgressLine {
+    ProgressLine::new(label, text.trim_end())
+}
+
+/// A change of a task: of one attempt at it.
+fn task(task: &Task<'_>) -> ProgressLine {
+    let mut text = format!("{}: attempt {}: {}", task.id, task.attempt, task.state);
+    let outcome = task.outcome.as_deref().unwrap_or_default();
+    if !outcome.is_empty() {
+        text.push_str(&format!(" ({outcome})"));
+    }
+    text.push_str(&format!(": {}", task.reason));
+    let is_bad = !matches!(outcome, "" | "success");
+    let tone = if is_bad { Tone::Warning } else { Tone::Plain };
+    ProgressLine::new("Task", text).key(tone)
+}
+
+/// A change of a run of tasks, unless it only says that it has begun.
+fn run(run: &Run<'_>) -> Option<ProgressLine> {
+    let next = run.next.as_ref()?;
+    let text = format!("{}: {}; to go on: {next}", run.state, run.reason);
+    Some(ProgressLine::new("Run", text).key(Tone::Warning))
+}
+
+/// What the run did to the repository, when it is over. Outside a repository
+/// there is nothing to say.
+fn git(git: &GitEnd<'_>) -> Option<ProgressLine> {
+    let changed = git.changed_files?;
+    let commits = git.commits.as_ref().map_or(0, Vec::len) as u64;
+    let text = format!(
+        "{}, {} changed, +{} -{}, {} uncommitted",
+        cr_io::counted(commits.saturating_add(git.commits_more), "commit"),
+        cr_io::counted(changed, "file"),
+        git.insertions.unwrap_or(0),
+        git.deletions.unwrap_or(0),
+        git.uncommitted_changes.unwrap_or(0),
+    );
+    Some(ProgressLine::new("Git", text).key(Tone::Plain))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exit_says_how_the_agent_ended() {
+        let shown = |fields: &str| {
+            let line = format!(r#"{{"type":"cr","subtype":"exit",{fields}}}"#);
+            let event = Event::parse(line.as_bytes()).expect("an event");
+            let line = super::line(&event).expect("it is shown");
+            format!("{}: {}", line.label, line.text)
+        };
+        let exit = r#""reason":"exit","exit_code":0,"duration_ms":61000"#;
+        assert_eq!(shown(exit), "Exited with code 0: 1m1s");
+        let killed = r#""reason":"signal","signal":9,"duration_ms":1000"#;
+        assert_eq!(shown(killed), "Exit: signal, signal 9, 1s");
+        let clock = r#""reason":"idle","exit_code":143,"leaked":[{"pid":1}]"#;
+        assert_eq!(
+            shown(clock),
+            "Exit: idle, code 143, left behind and ended: 1"
+        );
+    }
+}
