@@ -13,13 +13,16 @@ use crate::run::Run;
 /// A repository of one commit and one file, and a home beside it.
 pub(crate) struct Place {
     pub(crate) world: World,
+    /// The named pipe that the tool of the scenario `sleep` opens once it is up.
+    pub(crate) up: Fifo,
 }
 
 impl Place {
     pub(crate) fn new() -> Self {
         let world = World::new();
         world.write("repository/a.txt", "alpha\n");
-        let place = Self { world };
+        let up = Fifo::new(world.path("repository/up"));
+        let place = Self { world, up };
         place.git(&["init", "--quiet", "--initial-branch=main"]);
         place.git(&["config", "user.name", "Tester"]);
         place.git(&["config", "user.email", "tester@example.invalid"]);
@@ -34,11 +37,6 @@ impl Place {
 
     pub(crate) fn repository(&self) -> PathBuf {
         self.path("repository")
-    }
-
-    /// The named pipe that the tool of the scenario `sleep` opens once it is up.
-    pub(crate) fn up(&self) -> Fifo {
-        Fifo::new(self.repository().join("up"))
     }
 
     /// What `git ARGS` prints here.

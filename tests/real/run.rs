@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
-use cr_test::{Child, Fifo, bin, kill, signal_named, until};
+use cr_test::{Child, bin, kill, signal_named, until};
 use serde_json::Value;
 
 use crate::cli::Cli;
@@ -92,7 +92,6 @@ impl<'a> Run<'a> {
     /// Starts the run; its prompt is on its way.
     pub(crate) fn start(self) -> Running<'a> {
         let place = self.place;
-        let up = place.up();
         let mut child = place.world.tool("cr-mock");
         let mut child = child
             .timeout(RUN_LIMIT)
@@ -118,7 +117,7 @@ impl<'a> Run<'a> {
         // On a thread, since a prompt larger than a pipe waits for its reader;
         // and a command that ends at once reads none of it.
         thread::spawn(move || stdin.write_all(self.prompt.as_bytes()));
-        Running { place, child, up }
+        Running { place, child }
     }
 
     /// The run, from its start to its end.
@@ -142,13 +141,12 @@ impl<'a> Run<'a> {
 pub(crate) struct Running<'a> {
     place: &'a Place,
     child: Child,
-    up: Fifo,
 }
 
 impl Running<'_> {
     /// Waits until the tool of the scenario `sleep` is up.
     pub(crate) fn tool_is_up(&self) {
-        self.up.read();
+        self.place.up.read();
     }
 
     /// Sends `signal` to number `nth` of the processes that run `program`.
