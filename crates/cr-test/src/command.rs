@@ -176,6 +176,7 @@ impl Command {
         }
         self.inner.env("CR_TEST_TAG", self.world.tag());
         let child = self.inner.spawn()?;
+        self.world.note_process(child.id());
         let line = format!("{self:?}");
         Ok(Child::new(child, self.world.clone(), line, self.limit))
     }

@@ -20,17 +20,27 @@ impl Found {
     }
 }
 
-/// The living processes with `variable` (`NAME=value`) in their environment. A
-/// dead one has no environment.
-pub(crate) fn with_variable(variable: &str) -> Vec<Found> {
+/// The living processes with `variable` (`NAME=value`) in their environment, of
+/// which `first` was the first. A dead one has no environment.
+pub(crate) fn with_variable(variable: &str, first: u32) -> Vec<Found> {
+    // Process ids grow until they begin anew; older ones need no look.
+    let first = if last_pid() < first { 0 } else { first };
     let entries = fs::read_dir("/proc").expect("/proc").flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let pids = pids.filter(|&pid| pid >= first);
     let has_variable = |pid: &u32| {
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         let mut parts = environment.split(|&byte| byte == 0);
         parts.any(|part| part == variable.as_bytes())
     };
     pids.filter(has_variable).map(found).collect()
+}
+
+/// The id of the process that was started last, on this machine.
+fn last_pid() -> u32 {
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let last = text.split_whitespace().nth(4);
+    last.and_then(|last| last.parse().ok()).unwrap_or(0)
 }
 
 fn found(pid: u32) -> Found {

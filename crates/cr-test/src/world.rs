@@ -60,6 +60,8 @@ pub struct World {
 struct Inner {
     dir: TempDir,
     tag: String,
+    /// The process that was started first; the greatest number if none was.
+    first: AtomicU32,
 }
 
 impl Default for World {
@@ -78,6 +80,7 @@ impl World {
         let inner = Inner {
             dir: dir.expect("a directory"),
             tag: format!("{}-{number}", std::process::id()),
+            first: AtomicU32::new(u32::MAX),
         };
         let world = Self {
             inner: Arc::new(inner),
@@ -166,6 +169,10 @@ impl World {
         &self.inner.tag
     }
 
+    pub(crate) fn note_process(&self, pid: u32) {
+        self.inner.first.fetch_min(pid, Ordering::Relaxed);
+    }
+
     /// The living processes that were started in this world.
     pub fn processes(&self) -> Vec<Found> {
         self.inner.processes()
@@ -191,7 +198,10 @@ impl World {
 
 impl Inner {
     fn processes(&self) -> Vec<Found> {
-        with_variable(&format!("CR_TEST_TAG={}", self.tag))
+        match self.first.load(Ordering::Relaxed) {
+            u32::MAX => Vec::new(),
+            first => with_variable(&format!("CR_TEST_TAG={}", self.tag), first),
+        }
     }
 
     /// Repeats, since a process may start another in the meantime.
