@@ -106,7 +106,7 @@ impl GuardianLink {
     }
 
     /// When [`GuardianLink::is_lost`] must be called next.
-    pub(crate) fn due(&self) -> Instant {
+    pub(crate) fn ping_due(&self) -> Instant {
         self.last_ping + PING_INTERVAL
     }
 

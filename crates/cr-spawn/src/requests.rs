@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 
 use cr_agent::AgentOptions;
 use cr_signal::{
-    ControlChannel, ControlMessage, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, Signals,
-    Starter,
+    ControlChannel, ControlMessage, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, Signals, Starter,
 };
 
 use crate::cause::Cause;
@@ -54,7 +53,7 @@ impl Requests {
         let early = early.unwrap_or_default();
         let signals = match &control {
             Some(control) => signals_beside(control)?,
-            None => Signals::take(&[SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1])?,
+            None => Signals::take(&[SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP])?,
         };
         cr_signal::keep_children()?;
         // The starter at the control channel also says when our parent, the
@@ -127,11 +126,8 @@ impl Requests {
 
     fn take_signals(&mut self) -> Vec<Request> {
         let numbers: Vec<i32> = self.signals.numbers().collect();
-        // SIGUSR1 is SIGINT by another name: a shell makes what it starts in the
-        // background ignore the latter.
-        let name = |number| if number == SIGUSR1 { SIGINT } else { number };
-        let numbers = numbers.into_iter().map(name);
         numbers
+            .into_iter()
             .filter_map(|number| self.of_signal(number))
             .collect()
     }
@@ -175,5 +171,5 @@ fn signals_beside(control: &ControlChannel) -> io::Result<Signals> {
     for number in [SIGINT, SIGQUIT, SIGTERM].into_iter().chain(hangup) {
         cr_signal::ignore_here(number)?;
     }
-    Signals::take(&[SIGTERM, SIGTSTP, SIGUSR1])
+    Signals::take(&[SIGTERM, SIGTSTP])
 }

@@ -28,6 +28,10 @@ use crate::read_budget::BudgetedRead;
 use crate::record::millis;
 use crate::requests::{Request, Requests};
 
+/// How long a wait may take if nothing is due: the loop also notices that this
+/// process was stopped by waits that take too long.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+
 /// What the loop waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
@@ -131,17 +135,19 @@ impl<'a> Supervisor<'a> {
         let clock = clock.filter(|_| is_running).map(|clock| clock.until());
         let output = &self.streams.output;
         let is_shown = is_running && self.streams.reader_may_leave;
+        // While the guardian starts the agent, the deadline of the phase is enough.
+        let is_pinged = self.progress.state.has_guardian && self.phase() != Phase::Starting;
         let times = [
             output.due(),
             self.progress.deadline,
             clock,
             is_shown.then(|| output.last() + self.timing.heartbeat),
+            is_pinged.then(|| self.guardian.ping_due()),
         ];
-        let next = times
-            .into_iter()
-            .flatten()
-            .fold(self.guardian.due(), Ord::min);
-        next.saturating_duration_since(Instant::now())
+        let next = times.into_iter().flatten().min();
+        next.map_or(LONGEST_WAIT, |next| {
+            next.saturating_duration_since(Instant::now())
+        })
     }
 
     /// Waits for at most `limit`; returns what is ready. While the output is
