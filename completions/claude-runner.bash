@@ -23,7 +23,7 @@ _claude__runner() {
 
     case "${cmd}" in
         claude__runner)
-            opts="-q -p -r -c -C -m -h -V --output --json --limit --quiet --detach --retry --max-wait --resume-run --prompt --prompt-file --resume --continue --cwd --model --fallback-model --max-turns --max-budget --system-prompt --system-prompt-file --allowed-tools --disallowed-tools --permission-mode --dangerously-skip-permissions --json-schema --session-id --fork-session --partial-messages --no-session-persistence --background --timeout --startup-timeout --idle-timeout --tool-timeout --turn-timeout --post-result-grace --grace --keep-children --isolate --control-fd --run-dir --no-record --output-file --name --claude --max-line --max-record --watch-pid --help --version"
+            opts="-q -p -r -c -C -m -h -V --output --json --limit --quiet --detach --retry --max-wait --resume-run --prompt --prompt-file --resume --continue --cwd --model --fallback-model --max-turns --max-budget --system-prompt --system-prompt-file --allowed-tools --disallowed-tools --permission-mode --dangerously-skip-permissions --json-schema --session-id --fork-session --partial-messages --no-session-persistence --background --timeout --startup-timeout --idle-timeout --tool-timeout --turn-timeout --post-result-grace --grace --keep-children --isolate --control-fd --resumed-run --run-dir --no-record --output-file --name --claude --max-line --max-record --watch-pid --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -154,6 +154,10 @@ _claude__runner() {
                     return 0
                     ;;
                 --control-fd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --resumed-run)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

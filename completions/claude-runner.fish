@@ -5,7 +5,7 @@ stream\t'The stream'"
 complete -c claude-runner -l limit -d 'After so many bytes of progress show only commits, errors, limits and the end; 0 is no limit [default: 20000, none on a terminal]' -r
 complete -c claude-runner -l retry -d 'Retry up to N times, passing the error to the next attempt; waiting for a limit to reset is not counted' -r
 complete -c claude-runner -l max-wait -d 'With --retry: the longest wait for a limit to reset; if it takes longer, end with 75 [default: as long as it takes]' -r
-complete -c claude-runner -l resume-run -d 'Resume a run that was started with --retry' -r
+complete -c claude-runner -l resume-run -d 'Resume a run: its session in a new run with its settings, or more attempts of a run with --retry; options given here replace its own' -r
 complete -c claude-runner -s p -l prompt -d 'The prompt' -r
 complete -c claude-runner -l prompt-file -d 'A file with the prompt' -r -F
 complete -c claude-runner -s r -l resume -d 'Continue this session, given by its id or title' -r
@@ -29,6 +29,7 @@ complete -c claude-runner -l turn-timeout -d 'One turn' -r
 complete -c claude-runner -l post-result-grace -d 'From the result to the agent\'s own end' -r
 complete -c claude-runner -l grace -d 'From the first signal to SIGKILL' -r
 complete -c claude-runner -l control-fd -d 'The control channel of the process that started the pipeline' -r
+complete -c claude-runner -l resumed-run -d 'The run that this one resumes' -r
 complete -c claude-runner -l run-dir -d 'The run directory' -r -F
 complete -c claude-runner -l output-file -d 'Also write every line of the stream to this file, also when the run fails' -r -F
 complete -c claude-runner -l name -d 'A name for the run' -r

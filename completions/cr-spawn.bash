@@ -23,7 +23,7 @@ _cr__spawn() {
 
     case "${cmd}" in
         cr__spawn)
-            opts="-p -r -c -C -m -h -V --prompt --prompt-file --resume --continue --cwd --model --fallback-model --max-turns --max-budget --system-prompt --system-prompt-file --allowed-tools --disallowed-tools --permission-mode --dangerously-skip-permissions --json-schema --session-id --fork-session --partial-messages --no-session-persistence --background --timeout --startup-timeout --idle-timeout --tool-timeout --turn-timeout --post-result-grace --grace --keep-children --isolate --watch-pid --control-fd --run-dir --no-record --output-file --name --claude --max-line --max-record --help --version"
+            opts="-p -r -c -C -m -h -V --prompt --prompt-file --resume --continue --cwd --model --fallback-model --max-turns --max-budget --system-prompt --system-prompt-file --allowed-tools --disallowed-tools --permission-mode --dangerously-skip-permissions --json-schema --session-id --fork-session --partial-messages --no-session-persistence --background --timeout --startup-timeout --idle-timeout --tool-timeout --turn-timeout --post-result-grace --grace --keep-children --isolate --watch-pid --control-fd --resumed-run --run-dir --no-record --output-file --name --claude --max-line --max-record --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -138,6 +138,10 @@ _cr__spawn() {
                     return 0
                     ;;
                 --control-fd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --resumed-run)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -22,6 +22,7 @@ complete -c cr-spawn -l post-result-grace -d 'From the result to the agent\'s ow
 complete -c cr-spawn -l grace -d 'From the first signal to SIGKILL' -r
 complete -c cr-spawn -l watch-pid -d 'End when this process ends [default: the parent process]' -r
 complete -c cr-spawn -l control-fd -d 'The control channel of the process that started the pipeline' -r
+complete -c cr-spawn -l resumed-run -d 'The run that this one resumes' -r
 complete -c cr-spawn -l run-dir -d 'The run directory' -r -F
 complete -c cr-spawn -l output-file -d 'Also write every line of the stream to this file, also when the run fails' -r -F
 complete -c cr-spawn -l name -d 'A name for the run' -r

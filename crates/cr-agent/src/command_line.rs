@@ -94,6 +94,7 @@ impl AgentOptions {
         argv.switch("isolate", self.isolate);
         argv.optional("watch-pid", self.watch_pid.map(|pid| pid.to_string()));
         argv.optional("control-fd", self.control_fd.map(|fd| fd.to_string()));
+        argv.optional("resumed-run", self.resumed_run.as_ref());
         argv.optional("run-dir", self.run_dir.as_ref());
         argv.switch("no-record", self.no_record);
         argv.optional("output-file", self.output_file.as_ref());

@@ -182,6 +182,12 @@ pub struct AgentOptions {
     #[arg(long, value_name = "FD", hide = true, value_parser = clap::value_parser!(i32).range(3..))]
     pub control_fd: Option<i32>,
 
+    /// The run that this one resumes
+    //
+    // Hidden: `claude-runner --resume-run` gives it. It is only told on.
+    #[arg(long, value_name = "RUN", hide = true)]
+    pub resumed_run: Option<String>,
+
     /// The run directory
     #[arg(long, value_name = "DIR", conflicts_with = "no_record")]
     pub run_dir: Option<PathBuf>,

@@ -220,6 +220,7 @@ impl Settings {
             isolate: self.isolate,
             watch_pid: None,
             control_fd: None,
+            resumed_run: None,
             run_dir: None,
             no_record: false,
             output_file: path(&self.output_file),

@@ -1,7 +1,15 @@
-//! The names of the files in a run directory; cr-rundir(5) describes them.
+//! The names in the state directory and in a run directory; cr-rundir(5)
+//! describes them.
+
+/// In the state directory: one directory for each run of claude-runner.
+pub const RUNS: &str = "runs";
+/// In the state directory: one directory for each orchestrated run.
+pub const ORCHESTRATED: &str = "orchestrate";
 
 /// The prompt, as the agent gets it.
 pub const PROMPT: &str = "prompt";
+/// The text that is appended to the agent's system prompt.
+pub const SYSTEM_PROMPT: &str = "system-prompt";
 /// The `cr/start` line. It is there before the agent is.
 pub const STARTED: &str = "started";
 /// The stream, as far as cr-spawn wrote it.

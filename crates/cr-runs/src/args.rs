@@ -175,7 +175,7 @@ pub(crate) struct PruneArgs {
 /// more than the environment, and that more than the file
 /// `$XDG_CONFIG_HOME/claude-runner/config.toml`; nothing is read from the
 /// repository.
-#[derive(Debug, Parser)]
+#[derive(Clone, Debug, Parser)]
 #[command(
     name = "claude-runner",
     version,
@@ -223,8 +223,9 @@ pub struct Runner {
     #[arg(long, value_name = "TIME", value_parser = cr_io::parse_duration)]
     pub(crate) max_wait: Option<Duration>,
 
-    /// Resume a run that was started with --retry
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["words", "no_record"])]
+    /// Resume a run: its session in a new run with its settings, or more attempts
+    /// of a run with --retry; options given here replace its own
+    #[arg(long, value_name = "RUN", conflicts_with = "no_record")]
     pub(crate) resume_run: Option<String>,
 
     #[command(flatten)]

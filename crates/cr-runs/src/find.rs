@@ -1,4 +1,4 @@
-//! Which run is meant.
+//! Finds the run that the user names.
 
 use std::path::{Path, PathBuf};
 
@@ -7,14 +7,14 @@ use cr_io::{Exit, sanitized};
 
 use crate::args::Which;
 use cr_config::Config;
-use cr_rundir::Run;
+use cr_rundir::{Run, file};
 
 /// The directory that all runs are in.
 pub(crate) fn runs() -> anyhow::Result<PathBuf> {
-    Ok(Config::load()?.state_dir()?.path().join("runs"))
+    Ok(Config::load()?.state_dir()?.path().join(file::RUNS))
 }
 
-/// The run that `which` means.
+/// The run that `which` names.
 pub(crate) fn one(which: &Which) -> anyhow::Result<Run> {
     match &which.run {
         Some(name) => named(name),
@@ -60,6 +60,15 @@ pub(crate) fn named(name: &str) -> anyhow::Result<Run> {
     }
 }
 
+/// Whether `name` is the id of an orchestrated run, or the start of one.
+pub(crate) fn is_orchestrated(name: &str, config: &Config) -> anyhow::Result<bool> {
+    let all = config.state_dir()?.path().join(file::ORCHESTRATED);
+    let entries = std::fs::read_dir(all).into_iter().flatten().flatten();
+    let mut ids = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    Ok(name.len() >= 4 && ids.any(|id| id.starts_with(name)))
+}
+
 fn is_run(dir: &Path) -> bool {
-    dir.join("lock").exists() || dir.join("started").exists() || dir.join("exit.json").exists()
+    let marks = [file::LOCK, file::STARTED, file::EXIT];
+    marks.iter().any(|mark| dir.join(mark).exists())
 }

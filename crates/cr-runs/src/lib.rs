@@ -8,6 +8,8 @@ mod location;
 mod ls;
 mod program_help;
 mod prompt;
+mod resume;
+mod spawn_options;
 mod starter;
 mod status;
 mod stop;

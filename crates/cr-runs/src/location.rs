@@ -7,10 +7,9 @@ use anyhow::{Context, anyhow};
 use clap::ValueEnum;
 use cr_io::{Exit, message};
 use cr_pipeline::{Pipeline, Script, Source};
-use cr_rundir::{RunDir, RunId, Unsafe, file};
+use cr_rundir::{Run, RunDir, RunId, Unsafe, file};
 
 use crate::args::{Output, Runner};
-use crate::find;
 use cr_config::Config;
 
 /// The id of a run and its run directory.
@@ -30,16 +29,8 @@ impl RunLocation {
         Ok(Self { id, dir })
     }
 
-    /// The location of a run that is resumed.
-    pub(crate) fn of_run(name: &str) -> anyhow::Result<Self> {
-        let run = find::named(name)?;
-        if !run.has(file::RUN) {
-            let text = format!(
-                "{}: not started with --retry; go on with --resume",
-                run.id()
-            );
-            return Err(anyhow!(text).context(Exit::Usage));
-        }
+    /// The location of a run with attempts, for more of them.
+    pub(crate) fn of_attempts(run: &Run) -> anyhow::Result<Self> {
         let id = run.started().run_id.and_then(|id| RunId::parse(&id));
         let dir = RunDir::at(&run.dir).context(Exit::Config)?;
         refuse_busy(&dir)?;

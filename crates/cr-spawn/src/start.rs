@@ -311,6 +311,7 @@ impl Run<'_> {
             run_dir: run_dir.map(|dir| dir.path().to_string_lossy()),
             model: self.command.model.as_deref().map(Into::into),
             resume: self.options.resume.as_deref().map(Into::into),
+            resumed_run: self.options.resumed_run.as_deref().map(Into::into),
             prompt_bytes: self.prompt_bytes as u64,
             permission_mode: self.command.permission_mode.as_deref().map(Into::into),
             background: self.options.background,

@@ -32,6 +32,8 @@ object! {
         model: Option<Cow<'a, str>>,
         /// The session that is resumed.
         resume: Option<Cow<'a, str>>,
+        /// The run that this one resumes.
+        resumed_run: Option<Cow<'a, str>>,
         /// The length of the prompt.
         prompt_bytes: u64,
         /// The agent's permission mode.

@@ -1,0 +1,106 @@
+//! Run directories of version 0.1, which every later version reads.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use cr_test::fixture;
+use serde_json::Value;
+
+use crate::case::{Case, INIT, RESULT};
+
+const PLAIN: &str = "20261118T090000Z-00000001";
+const RETRIED: &str = "20261118T090100Z-00000002";
+
+/// A case whose state directory has the runs of version 0.1.
+fn case() -> Case {
+    let case = Case::new(&[INIT, RESULT].concat());
+    copy(&fixture("rundirs/0.1"), &case.path("state"));
+    case
+}
+
+/// Copies with the modes that the tools give, which a checkout does not keep.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("made");
+    fs::set_permissions(to, fs::Permissions::from_mode(0o700)).expect("set");
+    for entry in fs::read_dir(from).expect("there") {
+        let entry = entry.expect("an entry");
+        let to = to.join(entry.file_name());
+        if entry.file_type().expect("a type").is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), &to).expect("copied");
+            fs::set_permissions(&to, fs::Permissions::from_mode(0o600)).expect("set");
+        }
+    }
+}
+
+fn cr_runs(case: &Case, args: &[&str]) -> (Option<i32>, String) {
+    let output = case.tool("cr-runs", args).output().expect("run");
+    let text = String::from_utf8(output.stdout).expect("text");
+    (output.status.code(), text)
+}
+
+#[test]
+fn cr_runs_reads_them() {
+    let case = case();
+    let (code, list) = cr_runs(&case, &["ls"]);
+    assert_eq!(code, Some(0));
+    for (id, name) in [(PLAIN, "plain"), (RETRIED, "retried")] {
+        let line = list.lines().find(|line| line.contains(id));
+        let line = line.unwrap_or_else(|| panic!("{id} in {list}"));
+        assert!(line.contains("ended") && line.contains("success"), "{line}");
+        let (code, status) = cr_runs(&case, &["status", name]);
+        assert_eq!(code, Some(0), "{status}");
+        assert!(status.contains(id), "{status}");
+        let (code, summary) = cr_runs(&case, &["wait", name]);
+        let summary: Value = serde_json::from_str(&summary).expect("a summary");
+        assert_eq!((code, &summary["run_id"]), (Some(0), &id.into()));
+        let (code, tail) = cr_runs(&case, &["tail", name]);
+        assert_eq!(code, Some(0), "{tail}");
+        assert!(tail.contains("Done: success"), "{tail}");
+    }
+}
+
+#[test]
+fn a_summary_is_made_from_their_record() {
+    let case = case();
+    for id in [PLAIN, RETRIED] {
+        let dir = case.path("state/runs").join(id);
+        let old = fs::read(dir.join("summary.json")).expect("a summary");
+        let old: Value = serde_json::from_slice(&old).expect("JSON");
+        fs::remove_file(dir.join("summary.json")).expect("removed");
+        let (code, new) = cr_runs(&case, &["wait", id]);
+        let new: Value = serde_json::from_str(&new).expect("a summary");
+        assert_eq!(code, Some(0));
+        for field in ["outcome", "session_id", "run_id", "cost_usd", "num_turns"] {
+            assert_eq!(new[field], old[field], "{id} {field}");
+        }
+    }
+}
+
+#[test]
+fn they_are_resumed_or_it_is_said_what_to_do_instead() {
+    let case = case();
+    let done = case.run(&["--resume-run", "plain"]);
+    assert_eq!(done.code(), Some(2), "{done:?}");
+    assert!(done.err.contains("use --resume 80f8ae6e-"), "{done:?}");
+    let done = case.run(&["--resume-run", "retried"]);
+    assert_eq!(done.code(), Some(0), "{done:?}");
+    assert_eq!(done.summary()["outcome"], "success");
+    assert!(!case.path("home/got").exists(), "it is done already");
+}
+
+#[test]
+fn an_orchestrated_run_is_handed_on() {
+    let case = case();
+    let entries = fs::read_dir(case.path("state/orchestrate")).expect("there");
+    let mut names = entries.map(|entry| entry.expect("an entry").file_name());
+    let id = names.next().expect("a run").into_string().expect("text");
+    let done = case.run(&["--resume-run", &id]);
+    assert_eq!(done.code(), Some(0), "{done:?}");
+    assert!(done.out.contains(r#""state":"ended""#), "{done:?}");
+    assert!(!case.path("home/got").exists(), "it is done already");
+    let done = case.run(&["--resume-run", &id, "--model", "opus"]);
+    assert_eq!(done.code(), Some(2), "{done:?}");
+}
