@@ -8,7 +8,7 @@
 use crate::json::Cursor;
 use crate::line::strip;
 
-/// Tells documents from lines, and hands on one event at a time.
+/// Recognises documents, and gives one event at a time.
 ///
 /// ```
 /// let mut events = Vec::new();

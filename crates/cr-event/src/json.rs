@@ -2,7 +2,7 @@
 //! what it is asked for and skips the rest without looking at it closely.
 //!
 //! A value of another type than asked for is skipped and counts as absent;
-//! only broken structure is an error. Strings are kept as they stand in the
+//! only broken structure is an error. Strings are kept as they are in the
 //! line and decoded when they are used: agents write lone surrogates and bytes
 //! that are not UTF-8, and one of them must not make the line unreadable.
 
@@ -36,7 +36,7 @@ impl fmt::Display for Malformed {
 
 impl std::error::Error for Malformed {}
 
-/// A JSON string as it stands in the line, without its quotes.
+/// A JSON string as it is in the line, without its quotes.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Text<'a> {
     bytes: &'a [u8],
@@ -69,7 +69,7 @@ impl<'a> Text<'a> {
         self.bytes == other.as_bytes() || (self.has_escape && self.decode() == other)
     }
 
-    /// The string; what is no character becomes U+FFFD.
+    /// The string; invalid bytes become U+FFFD.
     pub fn decode(self) -> Cow<'a, str> {
         self.prefix(usize::MAX)
     }
@@ -201,7 +201,7 @@ impl<'a> Cursor<'a> {
         self.fields(|cursor, key| key.with_bytes(|key| field(cursor, key)))
     }
 
-    /// As [`Cursor::object`], with the keys as they stand in the line.
+    /// As [`Cursor::object`], with the keys as they are in the line.
     pub fn fields(&mut self, mut field: impl FnMut(&mut Self, Text<'a>) -> Step) -> Step<bool> {
         if self.peek() != Some(b'{') {
             self.skip()?;
@@ -271,7 +271,7 @@ impl<'a> Cursor<'a> {
         Ok(None)
     }
 
-    /// The value as it stands in the line.
+    /// The value as it is in the line.
     pub fn raw(&mut self) -> Step<Raw<'a>> {
         let start = self.at;
         self.skip_value()?;
@@ -399,8 +399,8 @@ impl<'a> Cursor<'a> {
 /// How many words of eight bytes a short string may take.
 const SHORT: usize = 5;
 
-/// Where the quote stands that closes a short string without escapes, as most
-/// are; for them a call costs more than the search.
+/// The position of the quote that closes a short string without escapes, as most
+/// are; for them a call takes longer than the search.
 #[inline]
 fn quote_of_short(bytes: &[u8]) -> Option<usize> {
     for (i, word) in bytes.as_chunks().0.iter().take(SHORT).enumerate() {
@@ -448,8 +448,8 @@ fn byte_in(word: u64, byte: u8) -> u64 {
     word.wrapping_sub(ONES) & !word & (ONES << 7)
 }
 
-/// Where the quote stands that closes a string, in what follows the one that
-/// opened it.
+/// The position of the quote that closes a string, counted from the byte after
+/// the one that opened it.
 ///
 /// Quotes are looked for, and backslashes only before one: in text that is full
 /// of escaped newlines, escaped quotes are few.
@@ -528,8 +528,8 @@ impl<'a> Raw<'a> {
     /// The first field called `key`; `None` also where this is no object.
     pub fn get(self, key: &str) -> Option<Raw<'a>> {
         let mut found = None;
-        // What comes after it is not looked at; what came before a break in the
-        // value stays usable.
+        // The bytes after the field are not read: if they are broken, the field
+        // is still found.
         let _ = Cursor::new(self.0).object(|cursor, name| {
             if name != key.as_bytes() {
                 return cursor.skip();

@@ -11,7 +11,7 @@
 //! - **Both dialects.** The stream of `--output-format stream-json` and the logs
 //!   that a session leaves on disk are read by the same fields.
 //! - **The line is the truth.** A filter writes the bytes it read, not an event
-//!   written anew, so nothing is lost that this crate cannot name.
+//!   written again, so fields that this crate does not know are not lost.
 
 mod document;
 mod json;

@@ -17,7 +17,7 @@ pub enum Kind {
     User,
     /// The end of a turn.
     Result,
-    /// Anything the CLI says about itself, told apart by `subtype`.
+    /// A message of the CLI about itself; `subtype` says which.
     System,
     /// A piece of a message, with `--include-partial-messages`.
     StreamEvent,
@@ -38,7 +38,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind that `name` stands for.
+    /// The kind with the type `name`.
     pub fn of(name: &[u8]) -> Self {
         match name {
             b"assistant" => Self::Assistant,
@@ -60,14 +60,14 @@ impl Kind {
     /// of it so far; `None` where its `type` is not the first key.
     ///
     /// This is a shortcut for lines that are dropped; [`Event::parse`] finds the
-    /// type wherever it stands.
+    /// type at any place.
     pub fn of_head(head: &[u8]) -> Option<Self> {
         // By far the most frequent, where there are any.
         if head.starts_with(br#"{"type":"stream_event""#) {
             return Some(Self::StreamEvent);
         }
         let value = head.strip_prefix(br#"{"type":""#)?;
-        // The longest name that is told apart has 22 letters.
+        // The longest known name has 22 letters.
         let name = &value[..value.len().min(24)];
         let end = name.iter().position(|&b| b == b'"' || b == b'\\')?;
         (name[end] == b'"').then(|| Self::of(&name[..end]))
@@ -97,7 +97,7 @@ pub struct Event<'a> {
     pub is_log: bool,
     /// No person typed it: a reminder, a replay, a note of the CLI.
     pub is_synthetic: bool,
-    /// What was said.
+    /// The message.
     pub message: Option<Message<'a>>,
     /// The structured twin of a tool's result.
     pub tool_result: Option<Raw<'a>>,

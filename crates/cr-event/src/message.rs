@@ -13,7 +13,7 @@ pub struct Message<'a> {
     pub stop_reason: Option<Text<'a>>,
     /// What the call used, for [`Message::usage`].
     pub raw_usage: Option<Raw<'a>>,
-    /// What was said.
+    /// The content.
     pub content: Content<'a>,
 }
 

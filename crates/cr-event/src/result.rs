@@ -11,7 +11,7 @@ pub struct TurnEnd<'a> {
     line: Raw<'a>,
 }
 
-/// What one model used, as a result tells it.
+/// The usage of one model, as a result reports it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelUsage<'a> {
     /// The model, with a suffix such as `[1m]` in some versions.
@@ -22,7 +22,7 @@ pub struct ModelUsage<'a> {
     pub cost_usd: Option<f64>,
     /// The size of its context.
     pub context_window: Option<u64>,
-    /// The most it may say at once.
+    /// The most output tokens of one answer.
     pub max_output: Option<u64>,
 }
 
@@ -74,7 +74,7 @@ impl<'a> TurnEnd<'a> {
         self.line.get("result").and_then(Raw::text)
     }
 
-    /// What went wrong, in words.
+    /// The errors.
     pub fn errors(&self) -> Vec<Cow<'a, str>> {
         let errors = self.line.get("errors").map(Raw::items).unwrap_or_default();
         let texts = errors.into_iter().filter_map(Raw::text);

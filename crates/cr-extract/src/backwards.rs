@@ -54,7 +54,7 @@ impl<'f> Backwards<'f> {
         if self.is_done {
             return Ok(None);
         }
-        // Bytes at the end of what is left that hold no newline.
+        // Bytes at the end of the buffer that hold no newline.
         let mut clean = 0;
         loop {
             let unknown = self.end - clean;

@@ -25,7 +25,7 @@ pub(crate) struct ReadOptions {
     pub(crate) limit: usize,
 }
 
-/// The answer in what is left of `file`, which is read from its end; `None` if
+/// The answer in the rest of `file`, which is read from its end; `None` if
 /// it has no size, as the files of /proc.
 pub(crate) fn in_file(mut file: &File, options: ReadOptions) -> io::Result<Option<Answer>> {
     let range = file.stream_position()?..file.metadata()?.len();

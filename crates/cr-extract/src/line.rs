@@ -6,7 +6,7 @@ use cr_summary::{NewerSchema, Summary};
 
 use crate::Form;
 
-/// Stands before the summary in a report.
+/// The line before the summary in a report.
 const DELIMITER: &[u8] = b"---CLAUDE-RUNNER-RESULT---";
 
 /// What a line is. It depends on the line alone, so that an input may be read

@@ -49,7 +49,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs_f64(seconds))
 }
 
-/// A number without a unit may only stand alone: `2h30` is no duration.
+/// A number without a unit must be alone: `2h30` is no duration.
 fn number_is_all(rest: &str, text: &str) -> bool {
     rest == text.trim()
 }

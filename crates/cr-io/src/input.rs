@@ -20,7 +20,7 @@ pub enum Input {
     File(PathBuf),
 }
 
-/// The streams that `names` stand for: none and `-` are standard input, a
+/// The streams that `names` mean: none and `-` are standard input, a
 /// directory is every `*.jsonl` and `*.ndjson` below it, in order of name.
 pub fn inputs(names: &[PathBuf]) -> anyhow::Result<Vec<Input>> {
     if names.is_empty() {

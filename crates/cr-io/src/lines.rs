@@ -7,7 +7,7 @@ use memchr::memchr;
 
 use crate::scan::{End, Scan};
 
-/// Longest line that is held in memory unless a tool is told otherwise: 64 MiB.
+/// Longest line that is held in memory by default: 64 MiB.
 pub const MAX_LINE: usize = 64 << 20;
 
 /// Size of the buffer; a line that does not fit is [`Line::Long`] at first.
@@ -197,7 +197,7 @@ impl<R: Read> Lines<R> {
                 part(self.take(end));
                 return Ok(true);
             }
-            // What was not looked at yet stays for the next round.
+            // Bytes that are not scanned yet stay for the next round.
             let mut scanned = self.end;
             if let Some(scan) = &mut self.scan {
                 scanned = scan.scanned(&self.buf[..self.end]);
@@ -264,7 +264,7 @@ impl<R: Read> Lines<R> {
         &self.buf[line]
     }
 
-    /// What is left at the end of the input.
+    /// The last bytes, at the end of the input.
     fn rest(&mut self) -> Option<&[u8]> {
         if self.start == self.end {
             self.whole = false;

@@ -55,7 +55,7 @@ impl<W: Write> Out<W> {
         self.flush_if_full()
     }
 
-    /// Writes what is waiting.
+    /// Writes the bytes that are waiting.
     pub fn flush(&mut self) -> anyhow::Result<()> {
         if self.waiting.is_empty() {
             return Ok(());

@@ -16,7 +16,7 @@ pub struct OutputFile {
     file: File,
 }
 
-/// What `cr/exit` says of it.
+/// Its record in `cr/exit`.
 #[derive(Clone, Debug, Serialize)]
 pub struct OutputFileRecord {
     /// Where it is.
@@ -27,7 +27,7 @@ pub struct OutputFileRecord {
 }
 
 impl OutputFileRecord {
-    /// What a person should know: why it is not whole.
+    /// A message for a person: why it is not whole.
     pub fn trouble(&self) -> Option<String> {
         let Self { path, error } = self;
         let error = error.as_ref()?;
@@ -51,7 +51,7 @@ impl OutputFile {
         })
     }
 
-    /// What is to be said of it as long as nothing goes wrong.
+    /// Its record as long as no write fails.
     pub fn record(&self) -> OutputFileRecord {
         OutputFileRecord {
             path: self.path.display().to_string(),
@@ -70,19 +70,19 @@ impl Write for OutputFile {
     }
 }
 
-/// Leaves `lines`, and nothing else, in `path`.
+/// Replaces the content of `path` by `lines`.
 pub fn write_output_file(path: &Path, lines: &[u8]) -> anyhow::Result<()> {
     let mut file = OutputFile::create(path)?;
     file.write_all(lines).with_context(|| place(path))
 }
 
-/// Says whether `path` can be written, and leaves in it what is there.
+/// Checks that `path` can be written, without a change to its content.
 pub fn check_output_file(path: &Path) -> anyhow::Result<()> {
     open(path).map(drop)
 }
 
-/// Opens what exists, or makes it. A pipe is refused: whoever reads it slowly
-/// would hold up the run, its clocks included.
+/// Opens the file, or creates it. A pipe is refused: a slow reader would block
+/// the run and its clocks.
 fn open(path: &Path) -> anyhow::Result<File> {
     let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or(0);
     let file = OpenOptions::new()

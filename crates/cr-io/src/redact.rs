@@ -264,7 +264,7 @@ fn can_start(before: &[u8]) -> bool {
     !before.last().is_some_and(u8::is_ascii_alphanumeric) || ends_in_escape(before)
 }
 
-/// Whether `text` ends in `\n` or `\u000a`, as they stand in a JSON string.
+/// Whether `text` ends in `\n` or `\u000a`, as they are written in a JSON string.
 fn ends_in_escape(text: &[u8]) -> bool {
     let short = matches!(text, [.., b'\\', b'b' | b'f' | b'n' | b'r' | b't']);
     let long = match text {
@@ -371,7 +371,7 @@ fn private_key(rest: &[u8]) -> Result<usize, usize> {
     Ok(closed.unwrap_or(rest.len()))
 }
 
-/// `value` as it stands inside a JSON string.
+/// `value` as it is written inside a JSON string.
 fn escape(value: &str) -> String {
     let mut escaped = String::with_capacity(value.len());
     for c in value.chars() {

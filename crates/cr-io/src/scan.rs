@@ -29,7 +29,7 @@ pub(crate) struct Scan {
     open: u64,
     close: u64,
     newline: u64,
-    /// The bytes of the current block that stand inside strings.
+    /// The bytes of the current block that are inside strings.
     strings: u64,
     /// All ones inside a string, at the end of the current block.
     in_string: u64,
@@ -38,7 +38,7 @@ pub(crate) struct Scan {
     line: State,
 }
 
-/// What is known of the line being scanned.
+/// The state of the line being scanned.
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
     depth: u64,
@@ -51,7 +51,7 @@ struct State {
 /// The end of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct End {
-    /// Where its newline stands.
+    /// The position of its newline.
     pub(crate) newline: usize,
     /// Where its object was closed; `None` unless the brackets of the line are
     /// those of one object.
@@ -144,8 +144,8 @@ impl Scan {
         found
     }
 
-    /// What is left of the buffer is not a whole block yet: it is looked at for
-    /// a newline, and begun anew where that stands or when there is more.
+    /// The rest of the buffer is not a whole block yet. It is searched for a
+    /// newline; the next block begins after that, or here when there is more.
     #[inline(always)]
     fn short_block(&mut self, buf: &[u8], maker: &impl MaskMaker) -> Option<End> {
         (self.open, self.close) = (0, 0);
@@ -198,7 +198,7 @@ impl Scan {
         let outside = self.strings & bit == 0;
         let end = self.end_of_line(newline, outside);
         if !outside {
-            // What was taken for the inside of a string is not.
+            // The line ends inside a string, and the string with it.
             *self = Self::outside(self.has_avx2, newline + 1);
         }
         end
@@ -262,7 +262,7 @@ impl Scan {
 }
 
 /// Whether `line`, which holds no newline, is a JSON object by its brackets, with
-/// nothing but blanks around it. What is inside is not looked at.
+/// nothing but blanks around it. Its content is not checked.
 pub fn is_object(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     let mut scan = Scan::new();

@@ -67,7 +67,7 @@ struct Fence {
     content: usize,
 }
 
-/// How many of `mark` stand at `at`.
+/// How many of `mark` are at `at`.
 fn run(text: &str, at: usize, mark: u8) -> usize {
     let rest = text.as_bytes()[at..].iter();
     rest.take_while(|&&b| b == mark).count()
@@ -147,7 +147,7 @@ impl Fence {
         Some((start, end, self.closed_at(text, end)?))
     }
 
-    /// The end of the block, if nothing stands between `at` and its end.
+    /// The end of the block, if there is nothing between `at` and it.
     fn closed_at(&self, text: &str, at: usize) -> Option<usize> {
         let rest = &text[at..];
         let blanks = rest.len() - rest.trim_ascii_start().len();

@@ -10,7 +10,7 @@ pub(crate) struct Broken {
 }
 
 /// The end of the value that starts at `start`, after blanks, by RFC 8259 and
-/// without regard to depth: what is open is on the heap.
+/// at any depth: the open containers are on the heap.
 pub(crate) fn value(text: &str, start: usize) -> Result<usize, Broken> {
     let mut walk = Walk {
         bytes: text.as_bytes(),

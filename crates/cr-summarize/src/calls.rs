@@ -7,7 +7,7 @@ use cr_summary::OTHER_TOOLS;
 
 use cr_usage::{RecentMap, key};
 
-/// Tools told apart; further ones are counted under [`OTHER_TOOLS`].
+/// Tools counted one by one; further ones are counted under [`OTHER_TOOLS`].
 const TOOLS: usize = 1000;
 /// Denials that are listed, questions that are remembered.
 const LISTED: usize = 1000;

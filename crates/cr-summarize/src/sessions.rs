@@ -8,13 +8,13 @@ use cr_stream::Subtype;
 use crate::collector::Collector;
 use crate::counts::Fate;
 
-/// Sessions told apart in one input; further ones are counted with the last.
+/// Sessions with a summary of their own in one input; further ones are counted with the last.
 const SESSIONS: usize = 10_000;
 
 /// The collectors of an input.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
-    /// Whether sessions are told apart.
+    /// Whether each session has a collector of its own.
     apart: bool,
     /// Whether texts are kept whole.
     keeps_all: bool,

@@ -51,7 +51,7 @@ pub struct Limit {
     pub limit_ms: Option<u64>,
     /// How long it ran.
     pub elapsed_ms: Option<u64>,
-    /// What was done about it.
+    /// The reaction to it.
     pub action: String,
     /// What the agent was doing.
     pub doing: Option<Box<RawValue>>,
@@ -85,7 +85,7 @@ pub struct Turn {
     pub duration_ms: Option<u64>,
     /// What it cost.
     pub cost_usd: Option<f64>,
-    /// What began it, where nobody typed a prompt.
+    /// The cause of the turn, where it was no prompt.
     pub origin: Option<String>,
 }
 

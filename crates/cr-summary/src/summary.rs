@@ -182,8 +182,8 @@ impl Summary {
     }
 }
 
-/// Escapes what is only allowed inside a string, and there only in escaped form
-/// does no harm.
+/// Escapes characters that a terminal may act on. They can only be inside strings,
+/// where JSON allows the escape.
 fn visible(json: String) -> String {
     if json.is_ascii() && !json.contains('\u{7f}') {
         return json;

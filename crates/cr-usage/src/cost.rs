@@ -41,7 +41,7 @@ impl Cost {
         let total = end.total_cost_usd().and_then(money);
         let since = since_last_result(end);
         let before = self.total.unwrap_or(0.0);
-        // Since a `/clear` the total starts anew.
+        // After a `/clear` the total starts from zero.
         let difference = total.map(|total| {
             if total < before {
                 total

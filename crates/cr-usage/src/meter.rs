@@ -110,7 +110,7 @@ impl UsageMeter {
         self.cost.next_process(resumes);
     }
 
-    /// Another attempt begins: what was used stays counted, the context is new.
+    /// Another attempt begins: tokens and cost stay counted, the context is new.
     pub fn next_attempt(&mut self) {
         self.context = ContextUse::default();
         self.streamed = None;
@@ -127,7 +127,7 @@ impl UsageMeter {
         self.tokens.by_model()
     }
 
-    /// What is known of the cost.
+    /// The evidence for the cost.
     pub fn cost(&self) -> &Cost {
         &self.cost
     }

@@ -65,7 +65,7 @@ impl Prices {
         let bytes = fs::read(path).with_context(place).context(Exit::NoInput)?;
         serde_json::from_slice(&bytes).map(Self).map_err(|err| {
             let text = err.to_string();
-            // The line stands before the cause, as in every message.
+            // The line number comes before the cause, as in every message.
             let cause = text
                 .rsplit_once(" at line ")
                 .map_or(&*text, |(cause, _)| cause);

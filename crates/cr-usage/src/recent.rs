@@ -1,7 +1,7 @@
 //! A map that remembers the recent keys of an endless stream.
 //!
-//! Lines of one message come close together, so forgetting what was not seen
-//! for a hundred thousand keys loses nothing real and bounds the memory.
+//! Lines of one message come close together. A key that was not seen for a
+//! hundred thousand other keys is forgotten, which bounds the memory.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hasher};
 /// Keys of one generation; two are kept.
 const GENERATION: usize = 1 << 17;
 
-/// A hash that stands for ids of any length.
+/// A hash of eight bytes for ids of any length.
 pub fn key(parts: &[&[u8]]) -> u64 {
     let mut hasher = DefaultHasher::new();
     for part in parts {

@@ -8,7 +8,7 @@ use cr_event::{ModelUsage, TurnEnd, Usage};
 
 use crate::recent::RecentMap;
 
-/// Models told apart; further ones are counted with the last.
+/// Models counted one by one; further ones are counted with the last.
 const MODELS: usize = 64;
 
 /// The tokens so far.
@@ -18,7 +18,7 @@ pub(crate) struct TokenCount {
     before: Usage,
     /// Calls since the last result, by message.
     calls: RecentMap<Call>,
-    /// Calls since the last result that are no longer told apart, by model.
+    /// Older calls since the last result, as sums by model.
     folded: Vec<Usage>,
     models: Vec<String>,
     /// Sum of what each result adds to the one before.

@@ -48,7 +48,7 @@ pub struct ExitFacts<'a> {
     pub signal: Option<i32>,
     /// 125 to 127, if it could not be started.
     pub spawn_code: Option<u8>,
-    /// The signal that told us to stop.
+    /// The signal that stopped the supervisor.
     pub interrupted_by: Option<i32>,
 }
 

@@ -54,7 +54,7 @@ fn class(evidence: &Evidence<'_>, result: &ResultFacts<'_>) -> Class {
         .or_else(|| result.terminal_reason.and_then(of_reason))
         .or_else(|| evidence.assistant_error.and_then(of_name))
         .or_else(|| result.api_error.and_then(of_name))
-        // A bad request may as well be too long, or unpaid: its text tells.
+        // A bad request may be too long, or not paid for: the text decides.
         .or_else(|| {
             result
                 .api_error_status
