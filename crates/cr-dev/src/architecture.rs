@@ -1,4 +1,4 @@
-//! Rules about the crates: which may depend on which.
+//! Rules about the crates: which may depend on which, and what has one home.
 
 use std::fs;
 use std::path::Path;
@@ -9,6 +9,17 @@ use crate::tools;
 
 /// Crates that may depend on tools: they are for development only.
 const DEVELOPMENT: [&str; 3] = ["cr-dev", "cr-mock", "cr-test"];
+
+/// What only one crate may write in its source: the text, the crate, and what to
+/// use elsewhere. The texts are written so that this file is no finding.
+const HOMES: [(&str, &str, &str); 2] = [
+    (
+        concat!("\"c", "r\""),
+        "cr-event",
+        "`cr_event::Kind::Cr`, and the types of cr-stream",
+    ),
+    (concat!("Sig", "Ign:"), "cr-signal", "`cr_signal::Ignored`"),
+];
 
 /// Findings about tools that depend on other tools. What two tools share
 /// belongs in a library.
@@ -40,9 +51,49 @@ fn dependencies(manifest: &str) -> impl Iterator<Item = &str> {
     entries.filter_map(|line| line.split(['.', ' ', '=']).next())
 }
 
+/// Findings about texts of [`HOMES`] in a source of another crate. Tests may
+/// write them.
+pub(crate) fn second_homes(path: &str, text: &str) -> Vec<String> {
+    let Some((krate, file)) = path
+        .strip_prefix("crates/")
+        .and_then(|path| path.split_once("/src/"))
+    else {
+        return Vec::new();
+    };
+    if file.ends_with("tests.rs") {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let lines = text.lines().take_while(|line| *line != "#[cfg(test)]");
+    for (number, line) in (1..).zip(lines) {
+        let foreign = HOMES
+            .iter()
+            .filter(|(text, home, _)| krate != *home && line.contains(text));
+        found.extend(foreign.map(|(text, home, instead)| {
+            format!("{path}:{number}: `{text}` belongs to {home}: use {instead}")
+        }));
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_type_of_our_own_lines_is_written_in_one_crate() {
+        let line = r#"const EXIT: &[u8] = br#"{"type":"cr","subtype":"exit""#;
+        let finds = |path: &str, text: &str| second_homes(path, text).len();
+        assert_eq!(finds("crates/cr-filter/src/lib.rs", line), 1);
+        assert_eq!(finds("crates/cr-filter/src/a/b.rs", r#"r#type: "cr","#), 1);
+        assert_eq!(finds("crates/cr-filter/src/lib.rs", r#"b"cr" => 1,"#), 1);
+        assert_eq!(finds("crates/cr-event/src/line.rs", line), 0);
+        assert_eq!(finds("crates/cr-filter/tests/filter/main.rs", line), 0);
+        assert_eq!(finds("crates/cr-filter/src/lib_tests.rs", line), 0);
+        let test = format!("fn f() {{}}\n#[cfg(test)]\nmod tests {{\n{line}");
+        assert_eq!(finds("crates/cr-filter/src/lib.rs", &test), 0);
+        assert_eq!(finds("crates/cr-filter/src/lib.rs", "\"crate\" cr"), 0);
+    }
 
     #[test]
     fn only_the_dependencies_of_the_shipped_crate_count() {

@@ -51,14 +51,15 @@ const FOREIGN: [&str; 3] = [
 /// Checks every rule; the answer is no when there are findings.
 pub(crate) fn run(root: &Path, notes: &mut dyn Write) -> anyhow::Result<Exit> {
     let mut large = Vec::new();
-    let mut unsafe_files = Vec::new();
+    let mut elsewhere = Vec::new();
     for path in sources(root)? {
         let text = fs::read_to_string(root.join(&path)).with_context(|| path.clone())?;
         large.extend(sizes(&path, &text));
-        unsafe_files.extend(allows_unsafe(&path, &text));
+        elsewhere.extend(allows_unsafe(&path, &text));
+        elsewhere.extend(architecture::second_homes(&path, &text));
     }
     let mut found = not_allowed(large, &ALLOWED);
-    found.extend(unsafe_files);
+    found.extend(elsewhere);
     for path in texts(root)? {
         // What is not text has no words to check.
         let Ok(text) = fs::read_to_string(root.join(&path)) else {

@@ -24,6 +24,7 @@ Exit status:
   125   git or this tool failed
   126   the command cannot be executed
   127   the command was not found
+  130   `end`: interrupted twice
   128+n `lock`: the command died by signal n; else its own code";
 
 /// Report what a run changes in a git repository
