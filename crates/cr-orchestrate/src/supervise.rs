@@ -6,18 +6,23 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use cr_io::{Exit, Redactor};
 use cr_rundir::{RunDir, file};
 use cr_verdict::Outcome;
-use rustix::process::{Pid, kill_process};
+use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
 
 use crate::attempt::{End, Spec, read_json};
 use crate::stop::{self, Stop};
 use crate::{gate, judge, pipeline};
+
+/// How often a signal is tried again for a process that does not have its id on
+/// record yet.
+const HOLDER_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Runs the attempt at `path`, or waits for the process that does. The end of
 /// process `watch_pid` counts as a SIGTERM.
@@ -71,13 +76,19 @@ fn lock(dir: &RunDir, stop: &mut Stop) -> anyhow::Result<File> {
         drop(writer);
         locked
     });
+    let mut undelivered = Vec::new();
     loop {
-        let (is_locked, signals) = stop.wait(is_locked.as_fd(), None)?;
-        for number in signals {
-            signal_holder(dir, number);
-        }
+        let limit = (!undelivered.is_empty()).then_some(HOLDER_CHECK_INTERVAL);
+        let (is_locked, signals) = stop.wait(is_locked.as_fd(), limit)?;
         if is_locked {
             break;
+        }
+        undelivered.extend(signals);
+        if let Some(holder) = holder(dir) {
+            for number in undelivered.drain(..) {
+                // It may have ended just now.
+                let _ = pidfd_send_signal(&holder, stop::signal(number));
+            }
         }
     }
     match waiting.join() {
@@ -87,14 +98,18 @@ fn lock(dir: &RunDir, stop: &mut Stop) -> anyhow::Result<File> {
     Ok(lock)
 }
 
-/// Sends signal `number` to the process that holds the attempt's lock.
-fn signal_holder(dir: &RunDir, number: i32) {
-    let text = std::fs::read_to_string(dir.path().join(file::ATTEMPT_PID));
-    let pid = text.ok().and_then(|text| text.trim().parse().ok());
-    if let Some(pid) = pid.and_then(Pid::from_raw) {
-        // It may have ended just now.
-        let _ = kill_process(pid, stop::signal(number));
-    }
+/// The process that holds the attempt's lock, once its process id is recorded. An
+/// id from before may belong to another process by now, which gets no signal.
+fn holder(dir: &RunDir) -> Option<OwnedFd> {
+    let text = std::fs::read_to_string(dir.path().join(file::ATTEMPT_PID)).ok()?;
+    let pid = text.trim().parse().ok().and_then(Pid::from_raw)?;
+    let process = pidfd_open(pid, PidfdFlags::empty()).ok()?;
+    let command = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).ok()?;
+    let path = dir.path().as_os_str().as_encoded_bytes();
+    let mut arguments = command.split(|&byte| byte == 0);
+    arguments
+        .any(|argument| argument == path)
+        .then_some(process)
 }
 
 struct Attempt<'a> {
