@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use cr_test::{bin_dir, until};
+use cr_test::{appears, bin_dir, until};
 
 use crate::case::{Case, HANG, INIT, RESULT};
 
@@ -119,6 +119,32 @@ fn a_signal_before_there_is_an_agent_is_an_interruption() {
             let run = case.begin(command);
             until("git is asked", || case.path("home/asked").exists());
             run.signal(signal);
+            let done = run.end();
+            assert_eq!(done.summary()["outcome"], "interrupted", "{shell} {done:?}");
+            assert_eq!(done.code(), Some(128 + number), "{shell} {signal}");
+            assert!(!case.path("home/got").exists(), "no agent was started");
+        }
+    }
+}
+
+#[test]
+fn a_signal_while_the_supervisor_starts_is_an_interruption() {
+    for shell in crate::case::SHELLS {
+        for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
+            let case = Case::new(&[INIT, RESULT].concat()).shell(shell);
+            let wait = "touch \"$HOME/starting\"; until [ -e \"$HOME/go\" ]; do sleep 0.02; done";
+            let spawn = bin_dir().join("cr-spawn");
+            let script = format!("{wait}; exec {} \"$@\"", spawn.display());
+            case.script("slow/cr-spawn", &script);
+            let mut path = case.path("slow").into_os_string();
+            path.push(":");
+            path.push(case.world.path_with_tools());
+            let mut command = case.runner(&["go"]);
+            command.env("PATH", path);
+            let run = case.begin(command);
+            appears(&case.path("home/starting"));
+            run.signal(signal);
+            case.world.write("home/go", "");
             let done = run.end();
             assert_eq!(done.summary()["outcome"], "interrupted", "{shell} {done:?}");
             assert_eq!(done.code(), Some(128 + number), "{shell} {signal}");
