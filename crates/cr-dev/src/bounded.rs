@@ -11,11 +11,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use cr_io::Exit;
-use cr_signal::Signals;
+use cr_signal::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, Signals};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 /// The directory in which each running test leaves its name. It is also the
 /// variable by which the processes of the command are found.

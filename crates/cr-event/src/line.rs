@@ -7,6 +7,8 @@ use crate::message::Message;
 /// for [`Kind::Cr`].
 pub const OWN_TYPE: &str = "cr";
 
+const OWN_TYPE_BYTES: &[u8] = OWN_TYPE.as_bytes();
+
 /// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -46,7 +48,7 @@ impl Kind {
             b"result" => Self::Result,
             b"system" => Self::System,
             b"stream_event" => Self::StreamEvent,
-            name if name == OWN_TYPE.as_bytes() => Self::Cr,
+            OWN_TYPE_BYTES => Self::Cr,
             b"tool_progress" => Self::ToolProgress,
             b"rate_limit_event" => Self::RateLimit,
             b"cost-state" => Self::CostState,
@@ -85,7 +87,7 @@ pub struct Event<'a> {
     pub subtype: Option<Text<'a>>,
     /// The session the line belongs to.
     pub session_id: Option<Text<'a>>,
-    /// When it happened: `timestamp` of the agent's lines, `at` of ours.
+    /// When it happened: `timestamp` of the agent's lines, `at` of our own.
     pub at: Option<Text<'a>>,
     /// The call of a subagent that this line is part of.
     pub parent: Option<Text<'a>>,
@@ -203,14 +205,14 @@ pub fn strip(line: &[u8]) -> &[u8] {
 /// fields, unescaped, is `cr`.
 ///
 /// A line that breaks off is searched as far as it goes.
-pub fn claims_to_be_ours(line: &[u8]) -> bool {
-    let mut ours = false;
+pub fn claims_to_be_own(line: &[u8]) -> bool {
+    let mut is_own = false;
     let _ = Cursor::new(strip(line)).object(|cursor, key| {
         if key == b"type" {
-            ours |= cursor.text()?.is_some_and(|kind| kind.is(OWN_TYPE));
+            is_own |= cursor.text()?.is_some_and(|kind| kind.is(OWN_TYPE));
             return Ok(());
         }
         cursor.skip()
     });
-    ours
+    is_own
 }

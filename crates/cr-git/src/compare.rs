@@ -268,8 +268,9 @@ impl Found<'_> {
         let complete = *complete && seen.refs_complete;
         let sure = |m: &Moved<'_>| complete || (m.from.is_some() && m.to.is_some());
         let others = all.filter(|m| {
-            let ours = !m.name.starts_with("refs/remotes/") && current.as_deref() != Some(m.name);
-            ours && m.from != m.to && sure(m)
+            let is_local =
+                !m.name.starts_with("refs/remotes/") && current.as_deref() != Some(m.name);
+            is_local && m.from != m.to && sure(m)
         });
         Some(others.collect())
     }

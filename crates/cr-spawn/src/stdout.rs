@@ -32,7 +32,7 @@ pub(crate) struct Counts {
 pub(crate) trait Sink {
     /// A line to pass on as it is.
     fn pass(&mut self, line: &[u8]);
-    /// A line of ours instead of one of the agent's.
+    /// A line of our own instead of one of the agent's.
     fn replace(&mut self, line: &[u8]);
     /// Whether it takes no more for now.
     fn is_full(&self) -> bool;
@@ -130,7 +130,7 @@ impl AsFd for Stdout {
 }
 
 impl Counts {
-    /// Passes a line on, or a line of ours instead.
+    /// Passes a line on, or a line of our own instead.
     fn take(&mut self, line: &[u8], context: &Context<'_>, sink: &mut impl Sink) {
         self.lines += 1;
         self.bytes += line.len() as u64 + u64::from(!self.torn);
@@ -149,7 +149,7 @@ impl Counts {
             };
             return sink.replace(&compose(Some(context.run_id), &noise));
         }
-        if cr_event::claims_to_be_ours(line) {
+        if cr_event::claims_to_be_own(line) {
             self.forged += 1;
             let text = String::from_utf8_lossy(line);
             let forged = Forged {

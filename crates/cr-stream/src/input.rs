@@ -19,7 +19,7 @@ named! {
         Cancelled = "cancelled",
         /// Refused; `reason` says why.
         Rejected = "rejected",
-        /// Its turn was cut off, and a message of ours continues it.
+        /// Its turn was cut off, and a message of our own continues it.
         Continued = "continued",
     }
 }
