@@ -81,7 +81,7 @@ fn a_run_that_reads_edits_writes_and_commits_twice_is_told_as_it_was() {
             rest[0], "Git: 2 commits, 2 files changed, +4 -1, 0 uncommitted",
             "{text}"
         );
-        assert!(rest[1].starts_with("Exited with code 0: "), "{text}");
+        assert!(rest[1].starts_with("Exited with code 0 after "), "{text}");
 
         assert_eq!(code, Some(0));
         assert_eq!(summary["outcome"], "success");

@@ -190,7 +190,7 @@ fn a_limit_that_resets_too_late_ends_the_run_and_the_run_can_go_on() {
     );
     assert!(
         done.out
-            .contains(&format!("to go on: claude-runner --resume-run {id}"))
+            .contains(&format!("to continue: claude-runner --resume-run {id}"))
     );
 
     let status = case.finish(&mut case.tool("cr-orchestrate", &["status", id]));

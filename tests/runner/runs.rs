@@ -127,7 +127,7 @@ fn old_runs_are_removed_and_those_that_are_kept_stay() {
 fn the_list_holds_state_name_outcome_cost_and_the_last_action() {
     let case = one_run(&["go", "--name", "docs"]);
     let (_, text) = ask(&case, &["ls"]);
-    for part in ["ended", "docs", "success", "$0.01", "Exited with code 0: "] {
+    for part in ["ended", "docs", "success", "$0.01", "Exited with code 0"] {
         assert!(text.contains(part), "{part}: {text}");
     }
     let (_, json) = ask(&case, &["ls", "--json"]);

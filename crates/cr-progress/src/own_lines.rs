@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use cr_event::Event;
-use cr_stream::{Exit, GitEnd, Limit, OwnLine, Reason, Run, Start, Subtype, Task};
+use cr_stream::{Clock, Exit, GitEnd, Limit, Named, OwnLine, Reason, Run, Start, Subtype, Task};
 use jiff::Timestamp;
 
 use crate::line::{ProgressLine, Tone, duration};
@@ -19,7 +19,7 @@ pub(crate) fn line(event: &Event<'_>) -> Option<ProgressLine> {
         OwnLine::Noise(line) => text("Noise", &line.text).detail(),
         OwnLine::Forged(line) => text("Forged", &line.line).key(Tone::Error),
         OwnLine::Oversize(line) => {
-            let text = format!("a line of {} bytes was set aside", line.bytes);
+            let text = format!("a line of {} bytes was moved to a file", line.bytes);
             ProgressLine::new("Oversize", text).tone(Tone::Warning)
         }
         OwnLine::GitEnd(line) => return git(&line),
@@ -102,35 +102,68 @@ fn limit(limit: &Limit<'_>) -> ProgressLine {
     ProgressLine::new("Limit", text).key(Tone::Error)
 }
 
+/// One sentence, then the details: `Timed out after 2h0m (idle clock): killed`.
 fn exit(exit: &Exit<'_>) -> ProgressLine {
     let is_own = exit.reason.is(Reason::Exit);
-    let code = exit.exit_code.filter(|_| is_own && exit.signal.is_none());
-    let (label, mut text) = match code {
-        Some(code) => (format!("Exited with code {code}").into(), String::new()),
-        None => (Cow::Borrowed("Exit"), exit.reason.to_string()),
-    };
-    let mut add = |part: String| {
-        text.push_str(if text.is_empty() { "" } else { ", " });
-        text.push_str(&part);
-    };
-    if let Some(signal) = exit.signal {
-        add(format!("signal {signal}"));
-    } else if let Some(code) = exit.exit_code.filter(|_| code.is_none()) {
-        add(format!("code {code}"));
+    let (verb, cause) = ending(exit);
+    let after = exit.duration_ms.map(|ms| duration(ms / 1000));
+    let after = after.map_or_else(String::new, |time| format!(" after {time}"));
+    let cause = cause.map_or_else(String::new, |cause| format!(" ({cause})"));
+    let mut details = Vec::new();
+    details.extend(exit.error.as_deref().map(str::to_owned));
+    match (exit.signal, exit.exit_code) {
+        _ if is_own || exit.reason.is(Reason::Signal) => {}
+        (Some(signal), _) => details.push(format!("signal {signal}")),
+        (None, Some(code)) => details.push(format!("code {code}")),
+        (None, None) => {}
     }
-    if let Some(ms) = exit.duration_ms {
-        add(duration(ms / 1000));
+    if exit.killed {
+        details.push("killed".to_owned());
     }
-    let leaked = exit.leaked.len();
-    if leaked > 0 {
-        add(format!("left behind and ended: {leaked}"));
+    let left = exit.leaked_total.unwrap_or(exit.leaked.len() as u64);
+    if left > 0 {
+        let noun = if left == 1 { "process" } else { "processes" };
+        let fate = if exit.children_kept { "kept" } else { "killed" };
+        details.push(format!("{left} leftover {noun} {fate}"));
     }
-    let tone = if code == Some(0) {
-        Tone::Plain
-    } else {
-        Tone::Error
-    };
-    ProgressLine::new(label, text).key(tone)
+    let is_good = is_own && exit.exit_code == Some(0);
+    let tone = if is_good { Tone::Plain } else { Tone::Error };
+    ProgressLine::new(format!("{verb}{after}{cause}"), details.join(", ")).key(tone)
+}
+
+/// How the agent ended, and the cause where the first does not say it.
+fn ending(exit: &Exit<'_>) -> (Cow<'static, str>, Option<String>) {
+    let reason = exit.reason.known();
+    if let Some(clock) = reason.and_then(Reason::clock) {
+        return match clock {
+            Clock::Timeout => ("Timed out".into(), None),
+            Clock::PostResult => (
+                "Stopped".into(),
+                Some("still alive after its result".into()),
+            ),
+            clock => {
+                let cause = format!("{} clock", clock.as_str());
+                ("Timed out".into(), Some(cause))
+            }
+        };
+    }
+    let stopped = |cause: &str| ("Stopped".into(), Some(cause.to_owned()));
+    match (reason, exit.exit_code, exit.signal) {
+        (Some(Reason::Exit), Some(code), _) => (format!("Exited with code {code}").into(), None),
+        (Some(Reason::Signal), _, Some(signal)) => {
+            (format!("Killed by signal {signal}").into(), None)
+        }
+        (Some(Reason::Interrupted), ..) => match exit.interrupted_by {
+            _ if exit.parent_died => stopped("its starter died"),
+            Some(signal) => (format!("Interrupted by signal {signal}").into(), None),
+            None => ("Interrupted".into(), None),
+        },
+        (Some(Reason::StdoutClosed), ..) => stopped("the reader of its output left"),
+        (Some(Reason::GuardianDied), ..) => stopped("its guardian died"),
+        (Some(Reason::SpawnFailed), ..) => ("Could not start".into(), None),
+        (Some(Reason::Internal), ..) => stopped("internal error"),
+        _ => ("Ended".into(), Some(exit.reason.to_string())),
+    }
 }
 
 fn text(label: &'static str, text: &str) -> ProgressLine {
@@ -153,7 +186,7 @@ fn task(task: &Task<'_>) -> ProgressLine {
 /// A change of a run of tasks, unless it only says that it has begun.
 fn run(run: &Run<'_>) -> Option<ProgressLine> {
     let next = run.next.as_ref()?;
-    let text = format!("{}: {}; to go on: {next}", run.state, run.reason);
+    let text = format!("{}: {}; to continue: {next}", run.state, run.reason);
     Some(ProgressLine::new("Run", text).key(Tone::Warning))
 }
 
@@ -185,14 +218,21 @@ mod tests {
             let line = super::line(&event).expect("it is shown");
             format!("{}: {}", line.label, line.text)
         };
-        let exit = r#""reason":"exit","exit_code":0,"duration_ms":61000"#;
-        assert_eq!(shown(exit), "Exited with code 0: 1m1s");
-        let killed = r#""reason":"signal","signal":9,"duration_ms":1000"#;
-        assert_eq!(shown(killed), "Exit: signal, signal 9, 1s");
-        let clock = r#""reason":"idle","exit_code":143,"leaked":[{"pid":1}]"#;
-        assert_eq!(
-            shown(clock),
-            "Exit: idle, code 143, left behind and ended: 1"
-        );
+        #[rustfmt::skip]
+        let cases = [
+            (r#""reason":"exit","exit_code":0,"duration_ms":61000"#, "Exited with code 0 after 1m1s: "),
+            (r#""reason":"signal","signal":9,"duration_ms":1000"#, "Killed by signal 9 after 1s: "),
+            (r#""reason":"idle","exit_code":143,"killed":true,"duration_ms":7200000,"leaked":[{"pid":1}]"#,
+                "Timed out after 2h0m (idle clock): code 143, killed, 1 leftover process killed"),
+            (r#""reason":"timeout","exit_code":143"#, "Timed out: code 143"),
+            (r#""reason":"post_result","signal":9"#, "Stopped (still alive after its result): signal 9"),
+            (r#""reason":"interrupted","interrupted_by":2"#, "Interrupted by signal 2: "),
+            (r#""reason":"interrupted","interrupted_by":15,"parent_died":true"#, "Stopped (its starter died): "),
+            (r#""reason":"spawn_failed","error":"claude: not found""#, "Could not start: claude: not found"),
+            (r#""reason":"new one","exit_code":1"#, "Ended (new one): code 1"),
+        ];
+        for (fields, sentence) in cases {
+            assert_eq!(shown(fields), sentence);
+        }
     }
 }

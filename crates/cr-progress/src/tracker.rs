@@ -100,7 +100,10 @@ impl ProgressTracker {
         }
         self.timeout = None;
         let limit = duration(limit.unsigned_abs() / 1000);
-        let line = ProgressLine::new("Clock", format!("half of the timeout of {limit} is gone"));
+        let line = ProgressLine::new(
+            "Clock",
+            format!("half of the timeout of {limit} has passed"),
+        );
         self.lines.push(line.tone(Tone::Warning));
     }
 

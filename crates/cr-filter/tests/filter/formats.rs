@@ -259,10 +259,10 @@ fn lines_of_our_own_are_told_too() {
 [00:00:00] Session started: model: sonnet | max-turns: 100 | max-budget: disabled | timeout: 2h0m | idle: 15m0s | tool: disabled | turn: disabled | permissions: default | cwd: /w | run: /d
 [00:30:00] Stderr: a\\x1b[2Jwarning
 [01:00:01] Stderr: late
-[01:00:01] Clock: half of the timeout of 2h0m is gone
+[01:00:01] Clock: half of the timeout of 2h0m has passed
 [02:00:00] Limit: timeout of 2h0m ran out in Bash: cargo test (term)
 [02:00:01] Git: 1 commit, 2 files changed, +3 -1, 0 uncommitted
-[02:00:01] Exit: timeout, code 143, 2h0m, left behind and ended: 2
+[02:00:01] Timed out after 2h0m: code 143, 2 leftover processes killed
 ";
     assert_eq!(shown(&[], input), expected);
 }
