@@ -5,29 +5,9 @@ use std::ffi::{OsStr, OsString};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory};
 use cr_agent::AgentOptions;
-use cr_config::Config;
+use cr_config::{Config, SETTINGS};
 
 use crate::args::Runner;
-
-/// The settings of the configuration file that are options of cr-spawn.
-const SPAWN_SETTINGS: [&str; 16] = [
-    "model",
-    "fallback_model",
-    "max_turns",
-    "max_budget",
-    "allowed_tools",
-    "disallowed_tools",
-    "system_prompt_file",
-    "permission_mode",
-    "timeout",
-    "startup_timeout",
-    "idle_timeout",
-    "tool_timeout",
-    "turn_timeout",
-    "post_result_grace",
-    "grace",
-    "claude",
-];
 
 /// The options of cr-spawn that a user's values are not passed to.
 const NOT_PASSED_ON: [&str; 8] = [
@@ -44,9 +24,11 @@ const NOT_PASSED_ON: [&str; 8] = [
 /// The options of a new run: from the command line, else from the file.
 pub(crate) fn new(matches: &ArgMatches, runner: &Runner, config: &Config) -> Vec<OsString> {
     let mut argv = given(matches);
-    for id in SPAWN_SETTINGS {
-        if let Some(value) = of_file(id, runner, config).filter(|_| !is_given(matches, id)) {
-            argv.push(option(&id.replace('_', "-"), value.as_ref()));
+    for setting in SETTINGS {
+        let value = of_file(setting.key, runner, config);
+        let value = value.filter(|_| !is_given(matches, setting.key));
+        if let (Some(flag), Some(value)) = (setting.flag, value) {
+            argv.push(option(flag, value.as_ref()));
         }
     }
     if skips_permissions(runner, config) {
@@ -104,7 +86,7 @@ fn of_file(id: &str, runner: &Runner, config: &Config) -> Option<String> {
         "model" => is_resumed,
         "permission_mode" => spawn.dangerously_skip_permissions,
         "system_prompt_file" => spawn.system_prompt.is_some(),
-        _ => !SPAWN_SETTINGS.contains(&id),
+        _ => false,
     };
     config.of_file(id).filter(|_| !is_unused).map(str::to_owned)
 }
