@@ -1,10 +1,11 @@
-//! Run directories of version 0.1, which every later version reads.
+//! Other versions: run directories of version 0.1, which every later version
+//! reads, and tools that are replaced while a run is going on.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use cr_test::fixture;
+use cr_test::{bin, fixture, runner_script, until};
 use serde_json::Value;
 
 use crate::case::{Case, INIT, RESULT};
@@ -103,4 +104,60 @@ fn an_orchestrated_run_is_handed_on() {
     assert!(!case.path("home/got").exists(), "it is done already");
     let done = case.run(&["--resume-run", &id, "--model", "opus"]);
     assert_eq!(done.code(), Some(2), "{done:?}");
+}
+
+#[test]
+fn a_run_of_a_later_version_is_refused_and_left_alone() {
+    let case = case();
+    let file = case.path("state/runs").join(PLAIN).join("started");
+    let newer = "{\"type\":\"cr\",\"subtype\":\"start\",\"schema\":2}\n";
+    fs::write(&file, newer).expect("written");
+    for command in ["status", "wait", "tail", "stop", "path"] {
+        let (code, text) = cr_runs(&case, &[command, PLAIN]);
+        assert_eq!(code, Some(78), "{command}: {text}");
+    }
+    assert_eq!(case.run(&["--resume-run", PLAIN]).code(), Some(78));
+    assert_eq!(fs::read_to_string(&file).expect("there"), newer);
+    // The others are listed all the same.
+    let (code, list) = cr_runs(&case, &["ls"]);
+    assert_eq!(code, Some(0));
+    assert!(list.contains(RETRIED), "{list}");
+}
+
+#[test]
+fn tools_that_are_replaced_do_not_disturb_a_run() {
+    let wait = "until [ -e \"$HOME/go\" ]; do sleep 0.05; done\n";
+    for options in [&["--json"][..], &["--json", "--retry", "1"]] {
+        let case = Case::new(&[INIT, wait, RESULT].concat());
+        let tools = case.path("tools");
+        fs::create_dir(&tools).expect("made");
+        let names = [
+            "cr-runs",
+            "cr-spawn",
+            "cr-git",
+            "cr-filter",
+            "cr-summarize",
+            "cr-orchestrate",
+        ];
+        for name in names {
+            fs::copy(bin(name), tools.join(name)).expect("copied");
+        }
+        let script = tools.join("claude-runner");
+        fs::copy(runner_script(), &script).expect("copied");
+        let mut command = case.command(&script);
+        command.args(options).arg("go");
+        let run = case.begin(command);
+        until("the agent is up", || case.path("home/got").exists());
+        // As an installation does it; a new version has other tools.
+        for name in names.iter().chain(&["claude-runner"]) {
+            let new = case.script("new-tool", "exit 99\n");
+            fs::rename(new, tools.join(name)).expect("renamed");
+        }
+        fs::write(case.path("home/go"), "").expect("written");
+        let done = run.end();
+        assert_eq!(done.code(), Some(0), "{options:?} {done:?}");
+        let summary: Value = serde_json::from_str(&done.out).expect("a summary");
+        assert_eq!(summary["outcome"], "success", "{options:?}");
+        case.wait_for_nobody();
+    }
 }

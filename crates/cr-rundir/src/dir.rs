@@ -13,10 +13,11 @@ use rustix::fs::{
 };
 
 use crate::RunId;
+use crate::file;
 use crate::state_dir::{StateDir, Unsafe, open_dir, place, private_dir, refuse_odd};
 
-/// How long a lock is asked for that may be free in a moment.
-const PATIENCE: Duration = Duration::from_millis(800);
+/// How long to retry for a lock that may be free in a moment.
+const LOCK_RETRY_LIMIT: Duration = Duration::from_millis(800);
 
 /// A run's directory, held open.
 #[derive(Debug)]
@@ -35,13 +36,13 @@ impl RunDir {
     /// The directory of run `id` in `state`; a second run of one name gets a
     /// directory of its own.
     pub fn create(state: &StateDir, id: &RunId) -> anyhow::Result<Self> {
-        let runs = state.open_part("runs")?;
+        let runs = state.open_part(file::RUNS)?;
         let mut name = id.as_str().to_owned();
         for again in 2.. {
-            let path = state.path().join("runs").join(&name);
+            let path = state.path().join(file::RUNS).join(&name);
             let dir = private_dir(&runs, Path::new(&name), &path)?;
             let run = Self { dir, path };
-            if !run.has("started") {
+            if !run.has(file::STARTED) {
                 return Ok(run);
             }
             name = format!("{id}.{again}");
@@ -152,12 +153,12 @@ impl RunDir {
     /// Takes the lock that says this run goes on. It lasts until every copy of
     /// it is closed, whoever holds them.
     pub fn lock(&self) -> anyhow::Result<Lock> {
-        let file = self.open("lock", OFlags::CREATE | OFlags::RDWR)?;
+        let file = self.open(file::LOCK, OFlags::CREATE | OFlags::RDWR)?;
         flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|err| match err {
             rustix::io::Errno::WOULDBLOCK => {
                 Unsafe(format!("{}: a run is going on there", self.path.display())).into()
             }
-            err => place(err, &self.path.join("lock")),
+            err => place(err, &self.path.join(file::LOCK)),
         })?;
         Ok(Lock { file })
     }
@@ -168,8 +169,8 @@ impl RunDir {
         let start = Instant::now();
         loop {
             match self.lock() {
-                Err(err) if err.is::<Unsafe>() && start.elapsed() < PATIENCE => {
-                    thread::sleep(PATIENCE / 20);
+                Err(err) if err.is::<Unsafe>() && start.elapsed() < LOCK_RETRY_LIMIT => {
+                    thread::sleep(LOCK_RETRY_LIMIT / 20);
                 }
                 result => return result,
             }

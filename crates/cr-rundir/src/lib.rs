@@ -10,10 +10,12 @@ mod id;
 mod orchestrated;
 mod reader;
 mod retention;
+mod schema;
 mod state_dir;
 
 pub use dir::{Lock, RunDir};
 pub use id::{Refused, RunId};
 pub use reader::{EndRecord, Run, RunState, StartRecord, runs_in};
 pub use retention::{Retention, prune, prune_daily};
+pub use schema::SCHEMA;
 pub use state_dir::{StateDir, Unsafe};

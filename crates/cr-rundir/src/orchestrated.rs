@@ -7,10 +7,11 @@ use std::time::{Duration, SystemTime};
 use cr_stream::OwnLine;
 use jiff::Timestamp;
 
+use crate::file;
 use crate::reader::is_locked;
 
-/// A directory in which nothing has happened for this long will not begin.
-const BEGINNING: Duration = Duration::from_mins(1);
+/// A run that has not started after this time is not going on.
+const START_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The most of a log that is read for its last line.
 const LAST_LINE: usize = 64 << 10;
@@ -24,13 +25,13 @@ pub(crate) struct Orchestrated {
 impl Orchestrated {
     /// Whether it, or an attempt that outlived it, goes on.
     pub(crate) fn is_running(&self) -> bool {
-        let is_new = !self.dir.join("run.json").exists() && self.age() < BEGINNING;
-        is_new || is_locked(&self.dir.join("lock")) || has_attempt(&self.dir)
+        let is_new = !self.dir.join(file::RUN).exists() && self.age() < START_TIMEOUT;
+        is_new || is_locked(&self.dir.join(file::LOCK)) || has_attempt(&self.dir)
     }
 
     /// Whether it came to its end; one that was stopped or waits can go on.
     pub(crate) fn is_finished(&self) -> bool {
-        let bytes = fs::read(self.dir.join("session.log")).unwrap_or_default();
+        let bytes = fs::read(self.dir.join(file::SESSION_LOG)).unwrap_or_default();
         let tail = &bytes[bytes.len().saturating_sub(LAST_LINE)..];
         let mut lines = tail.split(|&byte| byte == b'\n');
         let last = lines.rfind(|line| !line.is_empty()).unwrap_or_default();
@@ -43,7 +44,7 @@ impl Orchestrated {
     }
 
     fn changed(&self) -> Option<SystemTime> {
-        let log = fs::metadata(self.dir.join("session.log"));
+        let log = fs::metadata(self.dir.join(file::SESSION_LOG));
         let meta = log.or_else(|_| fs::metadata(&self.dir)).ok()?;
         meta.modified().ok()
     }
@@ -63,8 +64,8 @@ pub(crate) fn has_attempt(dir: &Path) -> bool {
         let entries = fs::read_dir(dir).into_iter().flatten();
         entries.filter_map(|entry| Some(entry.ok()?.path()))
     };
-    let mut attempts = names(dir.join("attempts")).flat_map(names);
-    attempts.any(|dir| is_locked(&dir.join("lock")) || is_locked(&dir.join("attempt.lock")))
+    let mut attempts = names(dir.join(file::ATTEMPTS)).flat_map(names);
+    attempts.any(|dir| is_locked(&dir.join(file::LOCK)) || is_locked(&dir.join(file::ATTEMPT_LOCK)))
 }
 
 /// Every run below `dir`.

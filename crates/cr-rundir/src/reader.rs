@@ -1,4 +1,4 @@
-//! One run, as its directory tells of it.
+//! Reads a run directory.
 
 use std::borrow::Cow;
 use std::fs::{self, File};
@@ -14,24 +14,26 @@ use cr_summary::Summary;
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, OFlags, flock};
 
-/// A directory in which nothing has happened for this long will not begin.
-const BEGINNING: Duration = Duration::from_mins(1);
+use crate::file;
 
-/// How a run is doing.
+/// A run that has not started after this time is lost.
+const START_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunState {
     /// Its directory is there, and nothing else yet.
     Starting,
     /// Its lock is held.
     Running,
-    /// It has ended, and says how.
+    /// It has ended and left its record.
     Ended,
-    /// It is gone and left no word.
+    /// It was cut off and left no record of its end.
     Lost,
 }
 
 impl RunState {
-    /// The name the user gave it.
+    /// Its name in the output of `cr-runs`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Starting => "starting",
@@ -143,20 +145,20 @@ impl Run {
         self.file(name).exists()
     }
 
-    /// How it is doing. The lock is asked first: what is written before it is
-    /// let go is there when it is found free.
+    /// Its state. The lock is asked first: when it is free, every file that the
+    /// run wrote under it is there.
     pub fn state(&self) -> RunState {
-        if is_locked(&self.file("lock")) {
+        if is_locked(&self.file(file::LOCK)) {
             return RunState::Running;
         }
-        if self.has("exit.json") || self.has("summary.json") {
+        if self.has(file::EXIT) || self.has(file::SUMMARY) {
             return RunState::Ended;
         }
-        if self.has("started") {
+        if self.has(file::STARTED) {
             return RunState::Lost;
         }
         match self.age() {
-            Some(age) if age < BEGINNING => RunState::Starting,
+            Some(age) if age < START_TIMEOUT => RunState::Starting,
             _ => RunState::Lost,
         }
     }
@@ -169,18 +171,18 @@ impl Run {
 
     /// What its first line said.
     pub fn started(&self) -> StartRecord {
-        StartRecord::read(&self.bytes("started")).unwrap_or_default()
+        StartRecord::read(&self.bytes(file::STARTED)).unwrap_or_default()
     }
 
     /// What its last line said.
     pub fn ended(&self) -> EndRecord {
-        EndRecord::read(&self.bytes("exit.json")).unwrap_or_default()
+        EndRecord::read(&self.bytes(file::EXIT)).unwrap_or_default()
     }
 
     /// The summary, if there is one that can be read. One with a newer schema
     /// is an error: another version wrote it, and nothing may replace it.
     pub fn summary(&self) -> anyhow::Result<Option<Summary>> {
-        match cr_summary::read(&self.file("summary.json")) {
+        match cr_summary::read(&self.file(file::SUMMARY)) {
             Err(err) if cr_io::exit_of(&err) != Exit::Config => Ok(None),
             read => read,
         }
@@ -213,7 +215,7 @@ impl Run {
             return summary.session_id;
         }
         let mut head = Vec::new();
-        let stream = File::open(self.file("stream.ndjson")).ok()?;
+        let stream = File::open(self.file(file::STREAM)).ok()?;
         stream.take(256 << 10).read_to_end(&mut head).ok()?;
         let mut lines = head.split(|&byte| byte == b'\n');
         lines.find_map(|line| {
@@ -227,7 +229,7 @@ impl Run {
 
     /// The last lines of the stream, whole ones.
     pub fn last_lines(&self, bytes: u64) -> io::Result<Vec<u8>> {
-        let mut stream = File::open(self.file("stream.ndjson"))?;
+        let mut stream = File::open(self.file(file::STREAM))?;
         let length = stream.metadata()?.len();
         stream.seek(SeekFrom::Start(length.saturating_sub(bytes)))?;
         let mut tail = Vec::new();

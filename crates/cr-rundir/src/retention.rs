@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::RunDir;
+use crate::file;
 use anyhow::Context;
 use cr_io::{Exit, Out};
 use jiff::Timestamp;
@@ -13,8 +14,8 @@ use jiff::Timestamp;
 use crate::orchestrated::{self, has_attempt};
 use crate::reader;
 
-/// How often a run that begins looks after the old ones.
-const OFTEN: Duration = Duration::from_hours(24);
+/// How often a new run removes old ones.
+const PRUNE_INTERVAL: Duration = Duration::from_hours(24);
 
 /// What may stay.
 #[derive(Clone, Copy, Debug)]
@@ -68,18 +69,18 @@ pub fn prune(state: &Path, keep: Retention, is_dry: bool, out: impl Write) -> an
 
 /// Everything that takes up room, the latest first.
 fn candidates(state: &Path) -> Vec<Candidate> {
-    let single = reader::runs_in(&state.join("runs"));
+    let single = reader::runs_in(&state.join(file::RUNS));
     let single = single.into_iter().map(|run| Candidate {
         at: run.began(),
-        is_kept: run.has("keep") || !run.state().is_over() || has_attempt(&run.dir),
+        is_kept: run.has(file::KEEP) || !run.state().is_over() || has_attempt(&run.dir),
         is_unfinished: false,
         has_lock: false,
         dir: run.dir,
     });
-    let many = orchestrated::all(&state.join("orchestrate"));
+    let many = orchestrated::all(&state.join(file::ORCHESTRATED));
     let many = many.into_iter().map(|run| Candidate {
         at: run.last_change(),
-        is_kept: run.dir.join("keep").exists() || run.is_running(),
+        is_kept: run.dir.join(file::KEEP).exists() || run.is_running(),
         is_unfinished: !run.is_finished(),
         has_lock: true,
         dir: run.dir,
@@ -109,7 +110,7 @@ pub fn prune_daily(state: &Path, keep: Retention) {
         .and_then(|meta| meta.modified())
         .ok()
         .and_then(|then| SystemTime::now().duration_since(then).ok());
-    if age.is_some_and(|age| age < OFTEN) || fs::write(&mark, "").is_err() {
+    if age.is_some_and(|age| age < PRUNE_INTERVAL) || fs::write(&mark, "").is_err() {
         return;
     }
     let _ = prune(state, keep, false, std::io::sink());

@@ -189,7 +189,7 @@ pub(crate) struct PruneArgs {
 pub struct Runner {
     /// What to do
     #[arg(value_name = "PROMPT", conflicts_with_all = ["prompt", "prompt_file"])]
-    pub(crate) words: Option<String>,
+    pub(crate) prompt_argument: Option<String>,
 
     /// What standard output is for; all but `report` leave progress to standard
     /// error

@@ -69,7 +69,7 @@ pub(crate) fn begin(args: &[OsString]) -> anyhow::Result<Exit> {
 }
 
 fn is_prompt_argument(runner: &Runner) -> bool {
-    runner.words.is_some() || runner.spawn.prompt.is_some()
+    runner.prompt_argument.is_some() || runner.spawn.prompt.is_some()
 }
 
 /// A run that can be started.

@@ -22,11 +22,18 @@ pub(crate) fn one(which: &Which) -> anyhow::Result<Run> {
     }
 }
 
+/// `run`, unless a later version made it.
+fn readable(run: Run) -> anyhow::Result<Run> {
+    run.refuse_newer()?;
+    Ok(run)
+}
+
 /// The run that was started last.
 pub(crate) fn last() -> anyhow::Result<Run> {
     let all = cr_rundir::runs_in(&runs()?);
     let first = all.into_iter().next();
-    first.ok_or_else(|| anyhow!("there is no run yet").context(Exit::NoInput))
+    let first = first.ok_or_else(|| anyhow!("there is no run yet").context(Exit::NoInput));
+    readable(first?)
 }
 
 /// The run called `name`: a directory, an id, a name, a session's id, or the
@@ -34,10 +41,10 @@ pub(crate) fn last() -> anyhow::Result<Run> {
 pub(crate) fn named(name: &str) -> anyhow::Result<Run> {
     let runs = runs()?;
     if name.contains('/') && is_run(Path::new(name)) {
-        return Ok(Run::new(std::path::absolute(name)?));
+        return readable(Run::new(std::path::absolute(name)?));
     }
     if !name.contains('/') && !name.is_empty() && is_run(&runs.join(name)) {
-        return Ok(Run::new(runs.join(name)));
+        return readable(Run::new(runs.join(name)));
     }
     let all = cr_rundir::runs_in(&runs);
     let called = all
@@ -48,11 +55,11 @@ pub(crate) fn named(name: &str) -> anyhow::Result<Run> {
             .find(|run| run.session().as_deref() == Some(name))
     };
     if let Some(run) = called.or_else(of_session) {
-        return Ok(run.clone());
+        return readable(run.clone());
     }
     let mut begin = all.iter().filter(|run| run.id().starts_with(name));
     match (begin.next(), begin.next()) {
-        (Some(run), None) if name.len() >= 4 => Ok(run.clone()),
+        (Some(run), None) if name.len() >= 4 => readable(run.clone()),
         (Some(_), Some(_)) if name.len() >= 4 => {
             Err(anyhow!("{}: more than one run begins so", sanitized(name)).context(Exit::NoInput))
         }

@@ -1,4 +1,4 @@
-//! The prompt, from wherever it comes, as a file that has no name.
+//! The prompt, from its source, as a file without a name.
 
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read, Seek, Write};
@@ -10,9 +10,9 @@ use rustix::fs::{MemfdFlags, memfd_create};
 
 use crate::args::Runner;
 
-/// How long a resumed run waits for a prompt that may not come: many a caller
-/// leaves a pipe open to which nobody writes.
-const PATIENCE: Timespec = Timespec {
+/// How long a resumed run waits for a prompt that may not come: some callers
+/// leave a pipe open that nobody writes to.
+const PROMPT_TIMEOUT: Timespec = Timespec {
     tv_sec: 3,
     tv_nsec: 0,
 };
@@ -21,8 +21,8 @@ const PATIENCE: Timespec = Timespec {
 /// list of processes and is as long as it likes.
 pub(crate) fn open(runner: &Runner) -> anyhow::Result<File> {
     let text = text(runner)?;
-    let goes_on = runner.spawn.resume.is_some() || runner.spawn.continue_last;
-    if text.trim_ascii().is_empty() && !goes_on {
+    let is_resumed = runner.spawn.resume.is_some() || runner.spawn.continue_last;
+    if text.trim_ascii().is_empty() && !is_resumed {
         return Err(anyhow!("the prompt is empty").context(Exit::Usage));
     }
     let stored = || -> io::Result<File> {
@@ -36,7 +36,7 @@ pub(crate) fn open(runner: &Runner) -> anyhow::Result<File> {
 
 fn text(runner: &Runner) -> anyhow::Result<Vec<u8>> {
     let spawn = &runner.spawn;
-    if let Some(text) = runner.words.as_ref().or(spawn.prompt.as_ref()) {
+    if let Some(text) = runner.prompt_argument.as_ref().or(spawn.prompt.as_ref()) {
         if text.trim_ascii().is_empty() {
             return Err(anyhow!("--prompt is empty").context(Exit::Usage));
         }
@@ -50,8 +50,8 @@ fn text(runner: &Runner) -> anyhow::Result<Vec<u8>> {
         let shown = || path.display().to_string();
         return fs::read(path).with_context(shown).context(Exit::NoInput);
     }
-    let goes_on = spawn.resume.is_some() || spawn.continue_last;
-    if goes_on && !has_something(&io::stdin()) {
+    let is_resumed = spawn.resume.is_some() || spawn.continue_last;
+    if is_resumed && !has_something(&io::stdin()) {
         return Ok(Vec::new());
     }
     let mut text = Vec::new();
@@ -73,5 +73,5 @@ fn has_something(stdin: &io::Stdin) -> bool {
         return false;
     }
     let mut fds = [PollFd::new(stdin, PollFlags::IN)];
-    !matches!(poll(&mut fds, Some(&PATIENCE)), Ok(0))
+    !matches!(poll(&mut fds, Some(&PROMPT_TIMEOUT)), Ok(0))
 }

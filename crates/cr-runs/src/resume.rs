@@ -82,7 +82,7 @@ fn orchestrate(id: &str, matches: &ArgMatches) -> anyhow::Error {
 /// Refuses every option of cr-spawn, and a prompt.
 fn refuse_all(matches: &ArgMatches, why: &str) -> anyhow::Result<()> {
     let wrong = |name: &str| Err(anyhow!("{name}: {why}").context(Exit::Usage));
-    if is_given(matches, "words") {
+    if is_given(matches, "prompt_argument") {
         return wrong("a prompt");
     }
     let spawn = AgentOptions::command();

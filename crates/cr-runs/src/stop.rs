@@ -15,13 +15,13 @@ use crate::args::StopArgs;
 use crate::find;
 use crate::status::Status;
 use crate::watch::Watch;
-use cr_rundir::Run;
+use cr_rundir::{Run, file};
 
 /// Longer than the longest grace an agent has by default, with the sweep.
-const PATIENCE: Duration = Duration::from_secs(20);
+const STOP_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// From the first signal to the one that does not ask.
-const BETWEEN: Duration = Duration::from_millis(500);
+/// From the first signal to the second, which kills at once.
+const SECOND_SIGNAL_DELAY: Duration = Duration::from_millis(500);
 
 /// Asks the run to end and waits until it has.
 pub(crate) fn stop(args: &StopArgs, mut out: impl Write) -> anyhow::Result<Exit> {
@@ -29,15 +29,15 @@ pub(crate) fn stop(args: &StopArgs, mut out: impl Write) -> anyhow::Result<Exit>
     let watch = Watch::new(std::iter::once(Path::new(&run.dir)));
     if !run.state().is_over() {
         let spawn = supervisor(&run)
-            .ok_or_else(|| anyhow!("{}: nobody there to ask", run.id()).context(Exit::Tool))?;
+            .ok_or_else(|| anyhow!("{}: the supervisor is gone", run.id()).context(Exit::Tool))?;
         let signal = |spawn: &OwnedFd| pidfd_send_signal(spawn, Signal::TERM);
         let mut sent = signal(&spawn);
         if args.kill && sent.is_ok() {
-            wait(&run, &watch, BETWEEN);
+            wait(&run, &watch, SECOND_SIGNAL_DELAY);
             sent = signal(&spawn);
         }
-        // It may have ended just now, and then there is nobody to ask.
-        if sent.is_ok() && !wait(&run, &watch, PATIENCE) {
+        // It may have ended just now, and then the supervisor is gone.
+        if sent.is_ok() && !wait(&run, &watch, STOP_TIMEOUT) {
             return Err(anyhow!("{}: it does not end", run.id()).context(Exit::Retry));
         }
     }
@@ -63,7 +63,7 @@ fn wait(run: &Run, watch: &Watch, limit: Duration) -> bool {
 fn supervisor(run: &Run) -> Option<OwnedFd> {
     let pid = run.started().pid?;
     let handle = pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()?;
-    let lock = fs::metadata(run.file("lock")).ok()?;
+    let lock = fs::metadata(run.file(file::LOCK)).ok()?;
     let open = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
     let mut files = open.flatten().filter_map(|fd| fs::metadata(fd.path()).ok());
     files

@@ -15,15 +15,15 @@ use rustix::event::PollFlags;
 use crate::args::TailArgs;
 use crate::find;
 use crate::watch::Watch;
-use cr_rundir::Run;
+use cr_rundir::{Run, file};
 
 /// Shows what came after the cursor, and where to go on.
 ///
 /// The whole recording is read: what a line means may depend on one before it.
 pub(crate) fn tail(args: &TailArgs, out: impl Write) -> anyhow::Result<Exit> {
     let run = find::one(&args.which)?;
-    let place = || run.file("stream.ndjson").display().to_string();
-    let file = File::open(run.file("stream.ndjson"))
+    let place = || run.file(file::STREAM).display().to_string();
+    let file = File::open(run.file(file::STREAM))
         .with_context(place)
         .context(Exit::NoInput)?;
     let end = last_line_end(&file).with_context(place)?;

@@ -1,5 +1,4 @@
-//! Waiting for something to change in directories, without asking again and
-//! again.
+//! Waits for a change in directories.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
@@ -8,10 +7,10 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 
-/// The longest wait for one change: what depends on the clock alone, or on a
-/// system that gives no notice, is looked at this often.
-const LONGEST: Duration = Duration::from_secs(2);
-const WITHOUT_NOTICE: Duration = Duration::from_millis(100);
+/// The longest wait for one change: some changes depend on the clock alone.
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
+/// The longest wait on a system without inotify.
+const POLL_INTERVAL_WITHOUT_NOTICE: Duration = Duration::from_millis(100);
 
 /// Watches directories.
 #[derive(Debug)]
@@ -47,9 +46,9 @@ impl Watch {
         other: Option<(BorrowedFd<'_>, PollFlags)>,
     ) -> PollFlags {
         let most = if self.notices.is_some() {
-            LONGEST
+            POLL_INTERVAL
         } else {
-            WITHOUT_NOTICE
+            POLL_INTERVAL_WITHOUT_NOTICE
         };
         let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
         let limit = Timespec::try_from(left.map_or(most, |left| left.min(most))).ok();
@@ -60,7 +59,7 @@ impl Watch {
         if let Some(fd) = &self.notices {
             fds.push(PollFd::new(fd, PollFlags::IN));
         }
-        // An interrupted wait is over, and whoever called looks again.
+        // An interrupted wait is over, and the caller looks again.
         let _ = poll(&mut fds, limit.as_ref());
         let came = other.map_or(PollFlags::empty(), |_| fds[0].revents());
         self.forget();
