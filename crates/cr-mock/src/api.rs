@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::http::{Connection, Headers, Incoming};
-use crate::message::{self, Told};
+use crate::message::{self, Delivery};
 use crate::request::Request;
 use crate::scenario::{Answer, Cut, Failure, Scenario, Step};
 
@@ -63,14 +63,14 @@ impl Api {
     fn converse(&self, stream: TcpStream) -> io::Result<()> {
         let mut connection = Connection::new(stream)?;
         while let Some(incoming) = connection.read()? {
-            if self.answer(&incoming, &mut connection)? == Told::Cut {
+            if self.answer(&incoming, &mut connection)? == Delivery::Cut {
                 break;
             }
         }
         Ok(())
     }
 
-    fn answer(&self, incoming: &Incoming, connection: &mut Connection) -> io::Result<Told> {
+    fn answer(&self, incoming: &Incoming, connection: &mut Connection) -> io::Result<Delivery> {
         let route = incoming.path.split('?').next().unwrap_or_default();
         match (incoming.method.as_str(), route) {
             ("POST", "/v1/messages") => return self.messages(incoming, connection),
@@ -89,10 +89,10 @@ impl Api {
                 fail(connection, &Failure::new(404, "no such endpoint"))?;
             }
         }
-        Ok(Told::Whole)
+        Ok(Delivery::Whole)
     }
 
-    fn messages(&self, incoming: &Incoming, connection: &mut Connection) -> io::Result<Told> {
+    fn messages(&self, incoming: &Incoming, connection: &mut Connection) -> io::Result<Delivery> {
         let entry = self.entry(incoming);
         if let Some(dir) = &self.bodies {
             fs::write(dir.join(format!("{:04}.json", entry.n)), &incoming.body)?;
@@ -102,7 +102,7 @@ impl Api {
             Err(err) => {
                 self.note(&entry)?;
                 fail(connection, &Failure::new(400, &err.to_string()))?;
-                return Ok(Told::Whole);
+                return Ok(Delivery::Whole);
             }
         };
         let Answer { lane, index, step } = self.scenario.next(&request);
@@ -123,19 +123,19 @@ impl Api {
         step: &Step,
         request: &Request,
         connection: &mut Connection,
-    ) -> io::Result<Told> {
+    ) -> io::Result<Delivery> {
         thread::sleep(Duration::from_millis(step.delay_ms));
         if step.silent {
             connection.outwait()?;
-            return Ok(Told::Cut);
+            return Ok(Delivery::Cut);
         }
         if step.drop == Some(Cut::Before) {
             connection.cut()?;
-            return Ok(Told::Cut);
+            return Ok(Delivery::Cut);
         }
         if let Some(error) = &step.error {
             fail(connection, error)?;
-            return Ok(Told::Whole);
+            return Ok(Delivery::Whole);
         }
         let message = message::whole(step, request, &self.scenario);
         let mut headers = step.headers.clone();
@@ -148,7 +148,7 @@ impl Api {
         headers.insert("content-type".to_owned(), kind.to_owned());
         if !request.stream {
             connection.reply(200, &headers, message.to_string().as_bytes())?;
-            return Ok(Told::Whole);
+            return Ok(Delivery::Whole);
         }
         connection.begin(&headers)?;
         message::stream(&message, step, connection)

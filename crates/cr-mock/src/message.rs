@@ -54,7 +54,7 @@ fn content(block: &Block, scenario: &Scenario) -> Value {
 
 /// Whether an answer came to its end.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum Delivery {
     /// To the last event.
     Whole,
     /// Cut, as the step asked for.
@@ -66,7 +66,7 @@ pub(crate) fn stream(
     message: &Value,
     step: &Step,
     connection: &mut Connection,
-) -> io::Result<Told> {
+) -> io::Result<Delivery> {
     let mut opening = message.clone();
     opening["content"] = json!([]);
     opening["stop_reason"] = Value::Null;
@@ -78,8 +78,8 @@ pub(crate) fn stream(
     }
     let blocks = message["content"].as_array().into_iter().flatten();
     for (index, block) in blocks.enumerate() {
-        if out.block(index, block)? == Told::Cut {
-            return Ok(Told::Cut);
+        if out.block(index, block)? == Delivery::Cut {
+            return Ok(Delivery::Cut);
         }
     }
     out.send(&json!({
@@ -89,7 +89,7 @@ pub(crate) fn stream(
     }))?;
     out.send(&json!({"type": "message_stop"}))?;
     out.connection.end()?;
-    Ok(Told::Whole)
+    Ok(Delivery::Whole)
 }
 
 /// The events of one answer on their way out.
@@ -106,7 +106,7 @@ impl Events<'_> {
     }
 
     /// Says that it is alive, and nothing else, until the client goes away.
-    fn stall(&mut self) -> io::Result<Told> {
+    fn stall(&mut self) -> io::Result<Delivery> {
         loop {
             self.send(&json!({"type": "ping"}))?;
             thread::sleep(Duration::from_secs(1));
@@ -114,7 +114,7 @@ impl Events<'_> {
     }
 
     /// Sends one content block: its start, its text bit by bit, its stop.
-    fn block(&mut self, index: usize, block: &Value) -> io::Result<Told> {
+    fn block(&mut self, index: usize, block: &Value) -> io::Result<Delivery> {
         let mut start = block.clone();
         let (delta, field) = match block["type"].as_str() {
             Some("thinking") => ("thinking_delta", "thinking"),
@@ -133,8 +133,8 @@ impl Events<'_> {
         for piece in characters.chunks(self.step.chunk_size.unwrap_or(CHUNK).max(1)) {
             let piece: String = piece.iter().collect();
             self.delta(index, json!({"type": delta, field: piece}))?;
-            if self.fault()? == Told::Cut {
-                return Ok(Told::Cut);
+            if self.fault()? == Delivery::Cut {
+                return Ok(Delivery::Cut);
             }
             thread::sleep(Duration::from_millis(self.step.chunk_delay_ms));
         }
@@ -143,7 +143,7 @@ impl Events<'_> {
             self.delta(index, delta)?;
         }
         self.send(&json!({"type": "content_block_stop", "index": index}))?;
-        Ok(Told::Whole)
+        Ok(Delivery::Whole)
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "made for this call alone")]
@@ -152,18 +152,18 @@ impl Events<'_> {
     }
 
     /// What the step does to the answer after its first delta, if anything.
-    fn fault(&mut self) -> io::Result<Told> {
+    fn fault(&mut self) -> io::Result<Delivery> {
         if self.step.drop == Some(Cut::Mid) {
             self.connection.cut()?;
-            return Ok(Told::Cut);
+            return Ok(Delivery::Cut);
         }
         if let Some(error) = &self.step.stream_error {
             let kind = error.kind.as_deref().unwrap_or("overloaded_error");
             let message = error.message.as_deref().unwrap_or("scripted error");
             self.send(&json!({"type": "error", "error": {"type": kind, "message": message}}))?;
             self.connection.end()?;
-            return Ok(Told::Cut);
+            return Ok(Delivery::Cut);
         }
-        Ok(Told::Whole)
+        Ok(Delivery::Whole)
     }
 }
