@@ -66,11 +66,11 @@ impl Config {
             })?;
         for (key, value) in parsed {
             let (line, key) = (at(key.span()), key.into_inner());
-            let place = || format!("{}:{line}: {}", file.display(), sanitized(&key));
+            let location = || format!("{}:{line}: {}", file.display(), sanitized(&key));
             let setting = SETTINGS.iter().find(|setting| setting.key == key);
-            let setting = setting.ok_or_else(|| anyhow!("no such setting").context(place()))?;
+            let setting = setting.ok_or_else(|| anyhow!("no such setting").context(location()))?;
             let value = plain(setting.kind, value.get_ref())
-                .map_err(|why| anyhow!(why).context(place()))?;
+                .map_err(|why| anyhow!(why).context(location()))?;
             let source = Source::File(file.to_owned(), line);
             self.values.insert(setting.key, (value, source));
         }
@@ -165,18 +165,18 @@ fn open() -> anyhow::Result<Option<(PathBuf, String)>> {
         (None, Some(base)) => (base.join("claude-runner/config.toml"), false),
         (None, None) => return Ok(None),
     };
-    let place = || path.display().to_string();
+    let location = || path.display().to_string();
     let meta = match fs::metadata(&path) {
         Ok(meta) => meta,
         Err(err) if err.kind() == std::io::ErrorKind::NotFound && !is_named => return Ok(None),
-        Err(err) => return Err(err).with_context(place),
+        Err(err) => return Err(err).with_context(location),
     };
     let owner = meta.uid();
     let is_ours = owner == rustix::process::geteuid().as_raw() || owner == 0;
     if !is_ours || meta.mode() & 0o022 != 0 {
-        return Err(anyhow!("others may write to it").context(place()));
+        return Err(anyhow!("others may write to it").context(location()));
     }
-    let text = fs::read_to_string(&path).with_context(place)?;
+    let text = fs::read_to_string(&path).with_context(location)?;
     Ok(Some((path, text)))
 }
 
@@ -209,7 +209,7 @@ fn plain(kind: Kind, value: &Value) -> Result<String, String> {
             items.map(|items| items.join(","))
         }
         (Kind::Text | Kind::List, _) => text(value),
-        (Kind::Path | Kind::Program, _) => text(value).and_then(|text| place(kind, &text)),
+        (Kind::Path | Kind::Program, _) => text(value).and_then(|text| absolute_path(kind, &text)),
         (Kind::Output, Value::String(text))
             if ["report", "summary", "answer", "stream"].contains(&text.as_str()) =>
         {
@@ -220,7 +220,7 @@ fn plain(kind: Kind, value: &Value) -> Result<String, String> {
 }
 
 /// A path that means the same wherever one is.
-fn place(kind: Kind, text: &str) -> Result<String, String> {
+fn absolute_path(kind: Kind, text: &str) -> Result<String, String> {
     if let Some(rest) = text.strip_prefix("~/") {
         let home = env::var("HOME").map_err(|_| "HOME is not set".to_owned())?;
         return Ok(format!("{home}/{rest}"));

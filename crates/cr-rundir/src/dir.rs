@@ -14,7 +14,7 @@ use rustix::fs::{
 
 use crate::RunId;
 use crate::file;
-use crate::state_dir::{StateDir, Unsafe, open_dir, place, private_dir, refuse_odd};
+use crate::state_dir::{StateDir, Unsafe, at_path, open_dir, private_dir, refuse_odd};
 
 /// How long to retry for a lock that may be free in a moment.
 const LOCK_RETRY_LIMIT: Duration = Duration::from_millis(800);
@@ -26,7 +26,7 @@ pub struct RunDir {
     path: PathBuf,
 }
 
-/// The lock that is held while a run goes on.
+/// The lock that is held while a run is going on.
 #[derive(Debug)]
 pub struct Lock {
     file: OwnedFd,
@@ -71,33 +71,33 @@ impl RunDir {
     pub fn create_file(&self, name: &str) -> anyhow::Result<File> {
         let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::APPEND;
         let file = self.open(name, flags)?;
-        rustix::fs::ftruncate(&file, 0).map_err(|err| place(err, &self.path.join(name)))?;
+        rustix::fs::ftruncate(&file, 0).map_err(|err| at_path(err, &self.path.join(name)))?;
         Ok(file.into())
     }
 
     /// Opens `name` and refuses whatever is not a plain file of ours.
     fn open(&self, name: &str, flags: OFlags) -> anyhow::Result<OwnedFd> {
         let shown = self.path.join(name);
-        // NONBLOCK, so that a FIFO in its place cannot hold us up.
+        // NONBLOCK, so that opening a FIFO of that name cannot block.
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let file =
             openat(&self.dir, name, flags, Mode::RUSR | Mode::WUSR).map_err(|err| match err {
                 rustix::io::Errno::LOOP | rustix::io::Errno::NXIO => {
                     Unsafe(format!("{}: not a plain file", shown.display())).into()
                 }
-                err => place(err, &shown),
+                err => at_path(err, &shown),
             })?;
-        let stat = fstat(&file).map_err(|err| place(err, &shown))?;
+        let stat = fstat(&file).map_err(|err| at_path(err, &shown))?;
         refuse_odd(&stat, &shown)?;
         Ok(file)
     }
 
-    /// Writes `name` at once: whoever reads it finds it whole or not at all. It is
-    /// not forced to the disk, which takes longer than all else at a run's start.
+    /// Writes `name` by a rename: a reader finds it whole or not at all. It is not
+    /// forced to the disk, which takes longer than all else at a run's start.
     pub fn write(&self, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
         let (temporary, _) = self.fill_temporary(name, bytes)?;
         renameat(&self.dir, &temporary, &self.dir, name)
-            .map_err(|err| place(err, &self.path.join(name)))?;
+            .map_err(|err| at_path(err, &self.path.join(name)))?;
         Ok(())
     }
 
@@ -109,7 +109,7 @@ impl RunDir {
         let (dir, keep) = (&self.dir, RenameFlags::NOREPLACE);
         if let Err(err) = file.sync_all() {
             let _ = unlinkat(dir, &temporary, AtFlags::empty());
-            return Err(place(err, &shown));
+            return Err(at_path(err, &shown));
         }
         let renamed = renameat_with(dir, &temporary, dir, name, keep).or_else(|err| match err {
             // A file system that cannot refuse to replace.
@@ -125,9 +125,9 @@ impl RunDir {
                 let _ = unlinkat(dir, &temporary, AtFlags::empty());
                 return Ok(false);
             }
-            Err(err) => return Err(place(err, &shown)),
+            Err(err) => return Err(at_path(err, &shown)),
         }
-        fsync(dir).map_err(|err| place(err, &shown))?;
+        fsync(dir).map_err(|err| at_path(err, &shown))?;
         Ok(true)
     }
 
@@ -150,21 +150,21 @@ impl RunDir {
         }
     }
 
-    /// Takes the lock that says this run goes on. It lasts until every copy of
-    /// it is closed, whoever holds them.
+    /// Takes the lock that says that this run is going on. It lasts until every
+    /// copy of it is closed, in whatever process.
     pub fn lock(&self) -> anyhow::Result<Lock> {
         let file = self.open(file::LOCK, OFlags::CREATE | OFlags::RDWR)?;
         flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|err| match err {
             rustix::io::Errno::WOULDBLOCK => {
                 Unsafe(format!("{}: a run is going on there", self.path.display())).into()
             }
-            err => place(err, &self.path.join(file::LOCK)),
+            err => at_path(err, &self.path.join(file::LOCK)),
         })?;
         Ok(Lock { file })
     }
 
-    /// The lock, asked for more than once: who was killed while starting a process
-    /// leaves a copy of it with that for a moment.
+    /// Takes the lock, with retries: a process that was killed while it started
+    /// another leaves a copy of the lock there for a moment.
     pub fn lock_patiently(&self) -> anyhow::Result<Lock> {
         let start = Instant::now();
         loop {

@@ -1,4 +1,4 @@
-//! The runs of `cr-orchestrate`, as far as their age and size matter.
+//! The runs of `cr-orchestrate`, as far as retention needs them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,13 +23,13 @@ pub(crate) struct Orchestrated {
 }
 
 impl Orchestrated {
-    /// Whether it, or an attempt that outlived it, goes on.
+    /// Whether it, or an attempt that outlived it, is going on.
     pub(crate) fn is_running(&self) -> bool {
         let is_new = !self.dir.join(file::RUN).exists() && self.age() < START_TIMEOUT;
         is_new || is_locked(&self.dir.join(file::LOCK)) || has_attempt(&self.dir)
     }
 
-    /// Whether it came to its end; one that was stopped or waits can go on.
+    /// Whether it came to its end; one that was stopped or waits can be resumed.
     pub(crate) fn is_finished(&self) -> bool {
         let bytes = fs::read(self.dir.join(file::SESSION_LOG)).unwrap_or_default();
         let tail = &bytes[bytes.len().saturating_sub(LAST_LINE)..];
@@ -57,8 +57,8 @@ impl Orchestrated {
     }
 }
 
-/// Whether an attempt of the run in `dir` goes on, though whoever started it may
-/// be gone.
+/// Whether an attempt of the run in `dir` is going on, even without the process
+/// that started it.
 pub(crate) fn has_attempt(dir: &Path) -> bool {
     let names = |dir: PathBuf| {
         let entries = fs::read_dir(dir).into_iter().flatten();

@@ -1,4 +1,4 @@
-//! `cr-runs prune`: old runs go, the oldest first.
+//! `cr-runs prune`: removes old runs, the oldest first.
 
 use std::fs;
 use std::io::Write;
@@ -17,7 +17,7 @@ use crate::reader;
 /// How often a new run removes old ones.
 const PRUNE_INTERVAL: Duration = Duration::from_hours(24);
 
-/// What may stay.
+/// Which runs are kept.
 #[derive(Clone, Copy, Debug)]
 pub struct Retention {
     /// Runs younger than this stay.
@@ -26,23 +26,23 @@ pub struct Retention {
     pub bytes: u64,
 }
 
-/// A directory that may go.
+/// A directory that may be removed.
 #[derive(Debug)]
 struct Candidate {
     dir: PathBuf,
     /// When it was last of use.
     at: Option<Timestamp>,
-    /// It goes on, or somebody wants it.
+    /// It is going on, or the user keeps it.
     is_kept: bool,
-    /// It can still go on, and goes only when it is too old.
+    /// It can still be resumed, and is removed only when it is too old.
     is_unfinished: bool,
     /// Held while it is removed, so that nobody takes it up meanwhile.
     has_lock: bool,
 }
 
 /// Removes what is too old in the state directory, and then the oldest until the
-/// rest fits; prints what goes. A run that goes on, or that has a file `keep`,
-/// stays.
+/// rest fits; prints what is removed. A run that is going on, or that has a file
+/// `keep`, stays.
 pub fn prune(state: &Path, keep: Retention, is_dry: bool, out: impl Write) -> anyhow::Result<Exit> {
     let mut out = Out::new(out);
     let now = Timestamp::now();
@@ -102,8 +102,8 @@ fn remove(run: &Candidate) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-/// Prunes if nobody has done so for a day. What goes wrong is for the next one
-/// to find: the run that begins has other business.
+/// Prunes if nobody has done so for a day. An error is left for the next time:
+/// it must not stop the run that starts.
 pub fn prune_daily(state: &Path, keep: Retention) {
     let mark = state.join(".pruned");
     let age = fs::metadata(&mark)

@@ -1,4 +1,4 @@
-//! The state directory, and what makes a directory fit to write into.
+//! The state directory, and the checks that a directory is safe to write to.
 
 use std::env;
 use std::fmt;
@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, fchmod, fstat, mkdirat, openat};
 use rustix::process::geteuid;
 
-/// A place that others could have prepared or could change: it is refused, and
-/// not worked around.
+/// An unsafe directory or file: others could have prepared it or could change
+/// it. It is refused, and not worked around.
 #[derive(Debug)]
 pub struct Unsafe(pub(crate) String);
 
@@ -89,16 +89,16 @@ pub(crate) fn open_dir(
 ) -> anyhow::Result<OwnedFd> {
     match mkdirat(&at, name, Mode::RWXU) {
         Ok(()) | Err(rustix::io::Errno::EXIST) => {}
-        Err(err) => return Err(place(err, shown)),
+        Err(err) => return Err(at_path(err, shown)),
     }
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
     let dir = openat(&at, name, flags, Mode::empty()).map_err(|err| match err {
         rustix::io::Errno::LOOP | rustix::io::Errno::NOTDIR => {
             Unsafe(format!("{}: not a directory of its own", shown.display())).into()
         }
-        err => place(err, shown),
+        err => at_path(err, shown),
     })?;
-    let stat = fstat(&dir).map_err(|err| place(err, shown))?;
+    let stat = fstat(&dir).map_err(|err| at_path(err, shown))?;
     refuse_foreign(&stat, shown)?;
     if stat.st_mode & 0o022 != 0 {
         return Err(Unsafe(format!("{}: others may write to it", shown.display())).into());
@@ -113,9 +113,9 @@ pub(crate) fn private_dir(
     shown: &Path,
 ) -> anyhow::Result<OwnedFd> {
     let dir = open_dir(at, name, shown)?;
-    let stat = fstat(&dir).map_err(|err| place(err, shown))?;
+    let stat = fstat(&dir).map_err(|err| at_path(err, shown))?;
     if stat.st_mode & 0o077 != 0 {
-        fchmod(&dir, Mode::RWXU).map_err(|err| place(err, shown))?;
+        fchmod(&dir, Mode::RWXU).map_err(|err| at_path(err, shown))?;
     }
     Ok(dir)
 }
@@ -141,6 +141,6 @@ pub(crate) fn refuse_odd(stat: &Stat, shown: &Path) -> Result<(), Unsafe> {
     Ok(())
 }
 
-pub(crate) fn place(err: impl Into<io::Error>, shown: &Path) -> anyhow::Error {
+pub(crate) fn at_path(err: impl Into<io::Error>, shown: &Path) -> anyhow::Error {
     anyhow::Error::from(err.into()).context(shown.display().to_string())
 }

@@ -155,6 +155,6 @@ fn refuse_attempts(runner: &Runner, dir: &RunDir) -> anyhow::Result<()> {
         return Ok(());
     }
     let shown = dir.path().display();
-    let text = format!("{shown}: attempts of another run; go on with --resume-run {shown}");
+    let text = format!("{shown}: attempts of another run; resume it with --resume-run {shown}");
     Err(anyhow!(text).context(Exit::Usage))
 }

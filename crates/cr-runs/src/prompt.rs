@@ -41,7 +41,7 @@ fn text(runner: &Runner) -> anyhow::Result<Vec<u8>> {
             return Err(anyhow!("--prompt is empty").context(Exit::Usage));
         }
         if spawn.continue_last && is_session(text) {
-            let text = "--continue takes no session; to go on with one, use --resume";
+            let text = "--continue takes no session; to resume one, use --resume";
             return Err(anyhow!(text).context(Exit::Usage));
         }
         return Ok(text.clone().into_bytes());

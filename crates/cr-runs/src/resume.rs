@@ -102,41 +102,15 @@ fn plain(
     config: &Config,
 ) -> anyhow::Result<PreparedRun> {
     let id = run.id();
-    let usage = |text: String| anyhow!(text).context(Exit::Usage);
     if let Some((_, name)) = OTHER_RUN.iter().find(|(id, _)| is_given(matches, id)) {
         let text = format!("{name}: {id} is resumed with its own session, in one attempt");
-        return Err(usage(text));
+        return Err(anyhow!(text).context(Exit::Usage));
     }
     if matches!(run.state(), RunState::Starting | RunState::Running) {
         let text = format!("{id}: a run is going on there");
         return Err(anyhow!(text).context(Exit::Retry));
     }
-    let session = run.session();
-    let Some(settings) = Settings::read(&run.dir)? else {
-        let session = session.as_deref().unwrap_or("SESSION");
-        let text = format!(
-            "{id}: an older version left no settings.json; use --resume {session}, \
-             with the options of that run"
-        );
-        return Err(usage(text));
-    };
-    let is_saved = !settings.no_session_persistence;
-    let session = session.filter(|_| is_saved).ok_or_else(|| {
-        usage(format!(
-            "{id}: it has no session to resume; start a new run"
-        ))
-    })?;
-    let old = AgentOptions {
-        resume: Some(session),
-        continue_last: false,
-        session_id: None,
-        fork_session: false,
-        // The stream of that run is in it.
-        output_file: None,
-        resumed_run: Some(id),
-        ..settings.options()
-    };
-    let options = merged(&old, matches, &runner.spawn.rest);
+    let options = merged(&old_options(run)?, matches, &runner.spawn.rest);
     let argv = std::iter::once(OsString::from("cr-spawn")).chain(options.iter().cloned());
     let spawn = AgentOptions::try_parse_from(argv).unwrap_or_else(|err| err.exit());
     // Without a mode of its own the run has what the agent's own settings say,
@@ -156,6 +130,37 @@ fn plain(
         run.env.push(("CR_PERMISSION_MODE".into(), "".into()));
     }
     Ok(run)
+}
+
+/// The options of a run that takes up the session of `run` with its settings.
+fn old_options(run: &Run) -> anyhow::Result<AgentOptions> {
+    let id = run.id();
+    let usage = |text: String| anyhow!(text).context(Exit::Usage);
+    let session = run.session();
+    let Some(settings) = Settings::read(&run.dir)? else {
+        let session = session.as_deref().unwrap_or("SESSION");
+        let text = format!(
+            "{id}: an older version left no settings.json; use --resume {session}, \
+             with the options of that run"
+        );
+        return Err(usage(text));
+    };
+    let is_saved = !settings.no_session_persistence;
+    let session = session.filter(|_| is_saved).ok_or_else(|| {
+        usage(format!(
+            "{id}: it has no session to resume; start a new run"
+        ))
+    })?;
+    Ok(AgentOptions {
+        resume: Some(session),
+        continue_last: false,
+        session_id: None,
+        fork_session: false,
+        // The stream of that run is in it.
+        output_file: None,
+        resumed_run: Some(id),
+        ..settings.options()
+    })
 }
 
 /// The options of `old`, but for those that are on the command line.

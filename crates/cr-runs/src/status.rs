@@ -1,4 +1,4 @@
-//! What is said of a run in a line.
+//! The state of a run in one line.
 
 use std::borrow::Cow;
 
@@ -41,7 +41,7 @@ impl Status {
     pub(crate) fn of(run: &Run) -> anyhow::Result<Self> {
         let state = run.state();
         let (started, ended) = (run.started(), run.ended());
-        // The summary is the last to be written; one of a run that goes on would
+        // The summary is the last to be written; one of a run that is going on would
         // be an earlier run's.
         let summary = run
             .summary()?

@@ -17,16 +17,16 @@ use crate::find;
 use crate::watch::Watch;
 use cr_rundir::{Run, file};
 
-/// Shows what came after the cursor, and where to go on.
+/// Shows what came after the cursor, and the next cursor.
 ///
 /// The whole recording is read: what a line means may depend on one before it.
 pub(crate) fn tail(args: &TailArgs, out: impl Write) -> anyhow::Result<Exit> {
     let run = find::one(&args.which)?;
-    let place = || run.file(file::STREAM).display().to_string();
+    let shown = || run.file(file::STREAM).display().to_string();
     let file = File::open(run.file(file::STREAM))
-        .with_context(place)
+        .with_context(shown)
         .context(Exit::NoInput)?;
-    let end = last_line_end(&file).with_context(place)?;
+    let end = last_line_end(&file).with_context(shown)?;
     let is_shown = Rc::new(Cell::new(args.since == 0));
     let at = Rc::new(Cell::new(0));
     let growing = Growing {
