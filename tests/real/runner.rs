@@ -159,3 +159,28 @@ fn a_run_with_retries_goes_on_until_it_is_done() {
         }
     });
 }
+
+#[test]
+fn a_plain_run_is_resumed_in_its_session() {
+    each(|cli| {
+        let place = Place::new();
+        let env = ["--env", "IS_SANDBOX=1"];
+        let first = runner(&place, cli, "hello")
+            .args(&["--name", "first"])
+            .options(&env);
+        let (code, text, _) = first.prompt("remember 4711").text();
+        assert_eq!(code, Some(0), "{text}");
+        let (_, before) = parts(&text);
+        let second = runner(&place, cli, "hello")
+            .args(&["--resume-run", "first"])
+            .options(&env);
+        let (code, text, _) = second.text();
+        assert_eq!(code, Some(0), "{text}");
+        let (_, after) = parts(&text);
+        assert_eq!(after["session_id"], before["session_id"]);
+        assert_ne!(after["run_id"], before["run_id"]);
+        let requests = place.requests();
+        let said = requests.last().expect("a request")["messages"].to_string();
+        assert!(said.contains("remember 4711"), "{said}");
+    });
+}
