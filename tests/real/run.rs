@@ -151,6 +151,8 @@ impl Running<'_> {
 
     /// Sends `signal` to number `nth` of the processes that run `program`.
     pub(crate) fn signal(&self, signal: &str, program: &Path, nth: usize) {
+        // The kernel names the file, and not the links on the way to it.
+        let program = fs::canonicalize(program).expect("a program");
         let mut found = Vec::new();
         until("the process is there", || {
             found = descendants(&self.child.id().to_string());
