@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use cr_io::Exit;
+use cr_rundir::file::SYSTEM_PROMPT;
 use cr_rundir::{RunDir, RunId, StateDir};
 
 use crate::options::AgentOptions;
@@ -189,9 +190,9 @@ impl AgentCommand {
         let Some(text) = &options.system_prompt else {
             return Ok(());
         };
-        let written = run_dir.filter(|dir| dir.write("system-prompt", text.as_bytes()).is_ok());
+        let written = run_dir.filter(|dir| dir.write(SYSTEM_PROMPT, text.as_bytes()).is_ok());
         match written {
-            Some(dir) => self.argv.push(file(&dir.path().join("system-prompt"))),
+            Some(dir) => self.argv.push(file(&dir.path().join(SYSTEM_PROMPT))),
             None if text.len() > MAX_ARGUMENT - 100 => {
                 let text = "--system-prompt is too long for an argument; use --system-prompt-file";
                 return Err(anyhow!(text).context(Exit::Usage));

@@ -9,8 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, anyhow};
-use cr_io::Exit;
+use anyhow::Context;
+use cr_io::{Exit, NewerSchema};
 use cr_rundir::RunDir;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -260,15 +260,9 @@ impl Settings {
         struct Versioned {
             schema: u32,
         }
-        // First the version alone: the fields of a newer one may mean anything.
+        // First the version alone: the other fields of a newer one may differ.
         let Versioned { schema } = serde_json::from_slice(text)?;
-        if schema > Self::SCHEMA {
-            let text = format!(
-                "schema {schema} is newer than {}, which is known",
-                Self::SCHEMA
-            );
-            return Err(anyhow!(text));
-        }
+        NewerSchema::refuse(schema, Self::SCHEMA)?;
         Ok(serde_json::from_slice(text)?)
     }
 }

@@ -12,13 +12,23 @@ const DEVELOPMENT: [&str; 3] = ["cr-dev", "cr-mock", "cr-test"];
 
 /// What only one crate may write in its source: the text, the crate, and what to
 /// use elsewhere. The texts are written so that this file is no finding.
-const HOMES: [(&str, &str, &str); 2] = [
+const HOMES: [(&str, &str, &str); 4] = [
     (
         concat!("\"c", "r\""),
         "cr-event",
         "`cr_event::Kind::Cr`, and the types of cr-stream",
     ),
     (concat!("Sig", "Ign:"), "cr-signal", "`cr_signal::Ignored`"),
+    (
+        concat!("summary.js", "on\""),
+        "cr-rundir",
+        "`file::SUMMARY`",
+    ),
+    (
+        concat!("stream.nd", "json\""),
+        "cr-rundir",
+        "`file::STREAM`",
+    ),
 ];
 
 /// Findings about tools that depend on other tools. What two tools share
@@ -93,6 +103,13 @@ mod tests {
         let test = format!("fn f() {{}}\n#[cfg(test)]\nmod tests {{\n{line}");
         assert_eq!(finds("crates/cr-filter/src/lib.rs", &test), 0);
         assert_eq!(finds("crates/cr-filter/src/lib.rs", "\"crate\" cr"), 0);
+    }
+
+    #[test]
+    fn names_of_files_in_a_run_directory_are_written_in_one_crate() {
+        let line = concat!("dir.join(\"summary.", "json\")");
+        assert_eq!(second_homes("crates/cr-git/src/lib.rs", line).len(), 1);
+        assert_eq!(second_homes("crates/cr-rundir/src/file.rs", line).len(), 0);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! A command that ends: default signals, a deadline, nobody left.
+//! `cr-dev bounded`: runs a command with default signals and a deadline, and
+//! leaves no process.
 
 use std::ffi::OsString;
 use std::fs;

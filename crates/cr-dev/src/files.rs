@@ -1,4 +1,4 @@
-//! Generated files: written when they differ, or reported when they may not.
+//! Generated files: writes those that differ, or reports them with `--check`.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,5 +1,5 @@
-//! Tasks of development that need the tools' own argument definitions, or
-//! that check what no lint knows.
+//! Development tasks: generated documents, the rules of this project, bounded
+//! runs and measurements.
 //!
 //! Nothing here is shipped. `scripts/man`, `scripts/completions` and
 //! `scripts/test` are how people call it.

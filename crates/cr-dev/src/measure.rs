@@ -1,4 +1,4 @@
-//! Two clocks that a script cannot hold still enough: how long a line takes
+//! Two times that a script cannot measure precisely: how long a line takes
 //! through a filter, and how long a tool takes to start.
 //!
 //! Both give the median of interleaved rounds, so that a busy machine slows

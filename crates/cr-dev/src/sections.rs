@@ -1,8 +1,8 @@
 //! The text after a tool's options, as sections of its manual page.
 //!
 //! `after_help` holds headed parts: a line at the margin that ends in a colon
-//! opens one, what is indented below belongs to it. A part whose lines are
-//! `WORD  meaning` becomes a list, any other is set as it stands.
+//! opens one, and the indented lines below belong to it. A part whose lines are
+//! `WORD  meaning` becomes a list; any other part keeps its form.
 
 use std::fmt::Write;
 

@@ -4,10 +4,10 @@
 //! building it; [`Message`] and [`TurnEnd`] then read what their kinds hold.
 //! Four rules follow:
 //!
-//! - **Unknown is normal.** A type or field this crate has not heard of is
+//! - **Unknown is normal.** A type or field that this crate does not know is
 //!   [`Kind::Other`] or ignored, never an error; filters pass it on.
 //! - **Borrow.** [`Text`] and [`Raw`] are slices of the line; nothing is decoded
-//!   before it is used, and nothing that cannot be decoded costs the line.
+//!   before it is used, so a part that cannot be decoded does not lose the line.
 //! - **Both dialects.** The stream of `--output-format stream-json` and the logs
 //!   that a session leaves on disk are read by the same fields.
 //! - **The line is the truth.** A filter writes the bytes it read, not an event

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use cr_event::Raw;
-use cr_io::Exit;
-use cr_summary::{NewerSchema, SCHEMA, Summary};
+use cr_io::{Exit, NewerSchema};
+use cr_summary::{SCHEMA, Summary};
 use serde_json::value::RawValue;
 
 /// The answer, as far as there is one.
@@ -102,7 +102,8 @@ impl Answer {
     /// The answer in a summary.
     pub(crate) fn of_summary(summary: &Summary) -> Self {
         if summary.schema > SCHEMA {
-            return Self::none(Some(Missing::Newer(NewerSchema(summary.schema))));
+            let (found, known) = (summary.schema, SCHEMA);
+            return Self::none(Some(Missing::Newer(NewerSchema { found, known })));
         }
         let is_truncated = |name: &str| summary.truncated.iter().any(|field| field == name);
         let mut answer = Self {

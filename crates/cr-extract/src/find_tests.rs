@@ -1,4 +1,4 @@
-//! Both ways of reading have one meaning.
+//! Both ways of reading find the same answer.
 
 use std::fs;
 use std::io::Write;

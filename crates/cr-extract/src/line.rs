@@ -1,8 +1,9 @@
 //! The class of a line: an event, a summary, or text.
 
 use cr_event::{Event, Kind, strip};
+use cr_io::NewerSchema;
 use cr_stream::Finder;
-use cr_summary::{NewerSchema, Summary};
+use cr_summary::Summary;
 
 use crate::Form;
 
@@ -109,9 +110,9 @@ fn summary(event: &Event<'_>) -> Option<Box<Summary>> {
     match Summary::parse(raw.bytes()) {
         Ok(summary) => Some(Box::new(summary)),
         Err(err) => {
-            let NewerSchema(schema) = *err.downcast_ref()?;
+            let newer: &NewerSchema = err.downcast_ref()?;
             Some(Box::new(Summary {
-                schema,
+                schema: newer.found,
                 ..Summary::default()
             }))
         }

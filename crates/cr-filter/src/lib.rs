@@ -1,4 +1,4 @@
-//! `cr-filter`: a stream as one line of progress an event, or as flat rows.
+//! `cr-filter`: a stream as one progress line per event, or as flat rows.
 //!
 //! Most lines are never shown. They are recognised by their first bytes and
 //! dropped without being parsed, or even held.

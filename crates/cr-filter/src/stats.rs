@@ -1,4 +1,4 @@
-//! The fate of each line.
+//! Counts of lines by class.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The stream comes out as it went in, whatever it is and however it is cut.
+//! The stream passes unchanged, for all contents and all ways to cut it.
 
 use std::io::{self, Read};
 use std::time::Duration;

@@ -1,10 +1,9 @@
-//! The one place that runs git, so that nothing in a repository runs code
-//! through us.
+//! Runs git, and does so only here, so that no repository can make us run code.
 //!
 //! A repository's configuration and attributes name programs: a monitor, hooks,
-//! filters, text converters, helpers, transports. Every call turns each of them
-//! off. What cannot be turned off by a fixed name, the filters, is looked up
-//! first and turned off by its own.
+//! filters, text converters, helpers, transports. Every call turns all of them
+//! off. Filters cannot be turned off by a fixed name: their names are looked up
+//! first.
 
 use std::collections::BTreeSet;
 use std::env;

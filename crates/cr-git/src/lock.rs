@@ -1,8 +1,9 @@
 //! `cr-git lock`: a command run while nobody else holds the repository's lock.
 //!
 //! The lock is a file in the directory that all work trees share. It is never
-//! removed: who opened it before and who creates it anew would both hold it.
-//! It is closed on exec, so that what the command leaves behind cannot keep it.
+//! removed: otherwise a process that opened the old file and one that creates a
+//! new file would both hold the lock. It is closed on exec, so that processes that
+//! the command leaves behind cannot keep it.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};

@@ -1,4 +1,4 @@
-//! What this tool needs of the lines of our own.
+//! The own lines that this tool reads.
 
 use cr_stream::{Finder, OwnLine};
 

@@ -1,4 +1,4 @@
-//! Exit codes, and the one place that prints an error and picks a number.
+//! Exit codes. Every error is printed here and gets its code here.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -24,7 +24,8 @@ pub enum Exit {
     Io,
     /// Try again later.
     Retry,
-    /// A configuration, a state or a version is refused.
+    /// The configuration is wrong, a run directory is unsafe, or a file has a
+    /// newer version.
     Config,
     /// A time limit passed.
     Timeout,

@@ -12,6 +12,7 @@ mod output_file;
 mod quote;
 mod redact;
 mod scan;
+mod schema;
 mod size;
 mod text;
 mod tool;
@@ -27,6 +28,7 @@ pub use output_file::{OutputFile, OutputFileRecord, check_output_file, write_out
 pub use quote::quote;
 pub use redact::Redactor;
 pub use scan::is_object;
+pub use schema::NewerSchema;
 pub use size::parse_max_line;
 pub use text::{counted, first_chars, is_hidden, sanitize, sanitized};
 pub use tool::find_tool;

@@ -1,5 +1,4 @@
-//! Writes lines: whole ones, in few writes; the one place that knows whether the
-//! reader left.
+//! Writes whole lines in few writes, and notices when the reader has left.
 
 use std::io::{self, ErrorKind, Write};
 

@@ -1,4 +1,4 @@
-//! The file that the user wants the stream in, too.
+//! The file of `--output-file`: a second copy of the stream.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};

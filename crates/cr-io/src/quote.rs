@@ -1,4 +1,4 @@
-//! Quoting for a shell: a command that a person pastes must mean the same.
+//! Quoting for a shell: a command that a person pastes must keep its meaning.
 
 /// `word` as one word of a POSIX shell. `None` for a NUL byte, which no
 /// argument can hold.

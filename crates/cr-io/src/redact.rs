@@ -1,7 +1,7 @@
 //! Masks what looks like a secret in text that a tool composes.
 //!
 //! There are two kinds of evidence: the values of environment variables with a
-//! telling name, and the shapes of the keys of known providers.
+//! name that suggests a secret, and the shapes of the keys of known providers.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -57,7 +57,7 @@ pub(crate) fn with_task(mut options: AgentOptions, task: &Task) -> AgentOptions 
     }
     let variable = std::env::var_os("CR_PERMISSION_MODE");
     let is_set = variable.is_some_and(|mode| !mode.is_empty());
-    // An agent that nobody watches cannot ask.
+    // Without a person the agent cannot ask for permission.
     options.dangerously_skip_permissions = task.permission_mode.is_none() && !is_set;
     options
 }

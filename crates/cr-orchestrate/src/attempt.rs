@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use cr_agent::AgentOptions;
+use cr_rundir::parse_state;
 use cr_verdict::policy::{self, Clock, RanOut};
 use cr_verdict::{ACTIONS, Category, Outcome};
 use jiff::Timestamp;
@@ -236,14 +237,15 @@ impl Ended {
     }
 }
 
-/// Reads the JSON file `path`; `None` if it is not there.
-pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Option<T>> {
+/// Reads the state file `path`; `None` if it is not there. A newer one is refused
+/// (78).
+pub(crate) fn read_state<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Option<T>> {
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
         Err(err) if err.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(err) => return Err(err).with_context(|| path.display().to_string()),
     };
-    let value = serde_json::from_slice(&bytes).with_context(|| path.display().to_string())?;
+    let value = parse_state(&bytes).with_context(|| path.display().to_string())?;
     Ok(Some(value))
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use cr_io::Exit;
+use cr_rundir::file;
 use jiff::Timestamp;
 use rustix::event::PollFlags;
 
@@ -22,9 +23,6 @@ use running::{Event, RunningAttempt};
 
 /// How often a wait for a moment looks for the file that asks for a pause.
 const PAUSE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
-
-/// The file that asks for a pause.
-const PAUSE: &str = "PAUSE";
 
 /// A run under way.
 #[derive(Debug)]
@@ -132,7 +130,7 @@ impl Engine {
         }
         let number = record.attempts.last_number();
         let dir = self.layout.attempt(&record.task.id, number)?;
-        dir.write_once("again", b"")?;
+        dir.write_once(file::ATTEMPT_AGAIN, b"")?;
         self.read_record(record.task)
     }
 
@@ -161,8 +159,8 @@ impl Engine {
     }
 
     fn schedule(&mut self) -> Schedule {
-        let pause_file = self.layout.dir.path().join(PAUSE);
-        let is_paused = self.layout.dir.has(PAUSE);
+        let pause_file = self.layout.dir.path().join(file::PAUSE);
+        let is_paused = self.layout.dir.has(file::PAUSE);
         let watched = (0..self.tasks.len()).map(|at| self.running.contains_key(&at));
         let watched: Vec<bool> = watched.collect();
         schedule(&Situation {
@@ -223,7 +221,7 @@ impl Engine {
             }
         }
         if !self.observer.after_wait(of_observer) {
-            // Without a reader the agents work for nobody.
+            // Without a reader the work of the agents is of no use.
             self.stop_requests.reader_left();
         }
         Ok(())

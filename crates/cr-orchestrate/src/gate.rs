@@ -1,4 +1,4 @@
-//! Commands of the plan: what comes before an attempt, and what it must pass.
+//! Commands of the plan: `setup` before an attempt, `verify` after it.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -25,11 +25,11 @@ const STOP_GRACE: Duration = Duration::from_secs(10);
 /// How often the limits are checked.
 const LIMIT_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The most of its output that is handed on, in bytes.
+/// The most of its output that is reported, in bytes.
 const TAIL: u64 = 3000;
 
-/// Runs `commands` one after the other; returns what the first one that fails has
-/// to say.
+/// Runs `commands` one after the other; returns the output of the first one that
+/// fails.
 pub(crate) fn run(
     dir: &RunDir,
     task: &Task,
@@ -140,7 +140,7 @@ pub(crate) fn outside(dir: &RunDir, spec: &Spec) -> anyhow::Result<Option<String
              not with new ones:\n{}",
             said(&output.stdout)
         )),
-        // What cannot be checked has not been kept to.
+        // A scope that cannot be checked counts as violated.
         _ => Some(format!(
             "the task's scope could not be checked: {}",
             said(&output.stderr)

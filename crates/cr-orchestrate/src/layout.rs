@@ -9,11 +9,8 @@ use cr_rundir::{RunDir, RunId, Unsafe, file};
 use serde::{Deserialize, Serialize};
 
 use crate::agent_options;
-use crate::attempt::{Ended, Spec, read_json};
+use crate::attempt::{Ended, Spec, read_state};
 use crate::task::Task;
-
-/// The version of `run.json` that is written, and the newest that is read.
-pub(crate) const SCHEMA: u32 = 1;
 
 /// The record of a run: its plan and settings.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -40,8 +37,8 @@ pub(crate) struct Settings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) agent: Option<cr_agent::Settings>,
     /// Read only: an older version recorded them as arguments of cr-spawn.
-    #[serde(default, skip_serializing)]
-    pub(crate) words: Option<Vec<String>>,
+    #[serde(default, rename = "words", skip_serializing)]
+    pub(crate) arguments: Option<Vec<String>>,
 }
 
 impl Default for Settings {
@@ -52,7 +49,7 @@ impl Default for Settings {
             max_wait: None,
             backoff: vec![1.0, 5.0, 30.0],
             agent: None,
-            words: None,
+            arguments: None,
         }
     }
 }
@@ -107,8 +104,10 @@ impl RunLayout {
         let _ = cr_config::prune_daily();
         let state = cr_config::state_dir()?;
         let id = RunId::new();
-        state.open_part("orchestrate").map_err(unsafe_directory)?;
-        let path = state.path().join("orchestrate").join(id.as_str());
+        state
+            .open_part(file::ORCHESTRATED)
+            .map_err(unsafe_directory)?;
+        let path = state.path().join(file::ORCHESTRATED).join(id.as_str());
         let dir = RunDir::at(&path).map_err(unsafe_directory)?;
         Ok((Self { dir }, id))
     }
@@ -117,9 +116,9 @@ impl RunLayout {
     /// `claude-runner --retry`.
     pub(crate) fn open(id: &str) -> anyhow::Result<Self> {
         let state = cr_config::state_dir()?;
-        let all = state.path().join("orchestrate");
+        let all = state.path().join(file::ORCHESTRATED);
         let mut found = runs(&all);
-        found.extend(runs(&state.path().join("runs")));
+        found.extend(runs(&state.path().join(file::RUNS)));
         // An empty text is the beginning of every name.
         found.retain(|path| !id.is_empty() && name(path).starts_with(id));
         if let Some(exact) = found.iter().find(|path| name(path) == id) {
@@ -138,7 +137,7 @@ impl RunLayout {
 
     /// The directory of the run that was started last.
     pub(crate) fn latest() -> anyhow::Result<Self> {
-        let all = cr_config::state_dir()?.path().join("orchestrate");
+        let all = cr_config::state_dir()?.path().join(file::ORCHESTRATED);
         let last = runs(&all).pop();
         let path = last
             .with_context(|| format!("{}: no runs", all.display()))
@@ -154,19 +153,11 @@ impl RunLayout {
     /// The record of the run.
     pub(crate) fn run(&self) -> anyhow::Result<Run> {
         let path = self.dir.path().join(file::RUN);
-        let run: Option<Run> = read_json(&path)?;
+        let run: Option<Run> = read_state(&path)?;
         let mut run = run
             .with_context(|| format!("{}: it never began", self.dir.path().display()))
             .context(Exit::NoInput)?;
-        if run.schema > SCHEMA {
-            let shown = path.display();
-            let text = format!(
-                "{shown}: schema {} is newer than {SCHEMA}, which is known",
-                run.schema
-            );
-            return Err(anyhow!(text).context(Exit::Config));
-        }
-        if let (Some(arguments), [task]) = (run.settings.words.take(), run.tasks.as_slice()) {
+        if let (Some(arguments), [task]) = (run.settings.arguments.take(), run.tasks.as_slice()) {
             let mut options = agent_options::of_arguments(&arguments)?;
             options.rest = task.claude_args.iter().map(Into::into).collect();
             run.settings.agent = Some(cr_agent::Settings::of_options(&options));
@@ -194,14 +185,14 @@ impl RunLayout {
         let mut attempts = Attempts::default();
         for number in 1.. {
             let path = self.attempt_path(id, number);
-            let Some(spec) = read_json::<Spec>(&path.join(file::ATTEMPT))? else {
+            let Some(spec) = read_state::<Spec>(&path.join(file::ATTEMPT))? else {
                 break;
             };
-            let Some(end) = read_json(&path.join(file::ATTEMPT_END))? else {
+            let Some(end) = read_state(&path.join(file::ATTEMPT_END))? else {
                 attempts.open = Some(number);
                 break;
             };
-            let again = std::fs::read_to_string(path.join("again")).ok();
+            let again = std::fs::read_to_string(path.join(file::ATTEMPT_AGAIN)).ok();
             attempts.ended.push(Ended { spec, end, again });
         }
         Ok(attempts)
@@ -281,5 +272,23 @@ mod tests {
         );
         let err = layout.run().expect_err("refused");
         assert!(matches!(err.downcast_ref(), Some(Exit::Config)), "{err:#}");
+    }
+
+    #[test]
+    fn an_attempt_of_a_newer_version_is_refused_and_left_as_it_is() {
+        let (_temporary, layout) = layout("{}");
+        let dir = layout.attempt("a", 1).expect("made");
+        let newer = br#"{"schema":2,"number":"one"}"#;
+        for name in [file::ATTEMPT_END, file::ATTEMPT] {
+            let spec = cr_rundir::state_text(&Spec::default()).expect("text");
+            dir.write(file::ATTEMPT, &spec).expect("written");
+            assert_eq!(layout.attempts("a").expect("read").open, Some(1));
+            dir.write(name, newer).expect("written");
+            let err = layout.attempts("a").expect_err("refused");
+            assert_eq!(cr_io::exit_of(&err), Exit::Config, "{err:#}");
+            let path = dir.path().join(name);
+            assert_eq!(std::fs::read(&path).expect("there"), newer);
+            std::fs::remove_file(path).expect("removed");
+        }
     }
 }

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use cr_io::Exit;
+use cr_rundir::file;
 
 mod agent_options;
 mod args;
@@ -186,7 +187,7 @@ fn settings(args: &Args, before: Settings) -> Settings {
 
 fn new_run(id: String, tasks: Vec<Task>, args: &Args) -> Run {
     Run {
-        schema: layout::SCHEMA,
+        schema: cr_rundir::SCHEMA,
         id,
         plan: args.plan.clone().unwrap_or_default(),
         settings: settings(args, Settings::default()),
@@ -254,7 +255,7 @@ fn again(args: &Args, layout: &RunLayout, run: &Run) -> anyhow::Result<()> {
         let number = u32::try_from(attempts.ended.len())?;
         layout
             .attempt(id, number)?
-            .write("again", text.as_bytes())?;
+            .write(file::ATTEMPT_AGAIN, text.as_bytes())?;
     }
     Ok(())
 }

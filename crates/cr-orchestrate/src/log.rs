@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use anyhow::Context;
+use cr_rundir::file;
 use cr_stream::{LineBody, Task, compose_line, timestamp};
 
 use crate::attempt::End;
@@ -34,7 +35,7 @@ pub(crate) fn ended_task(end: &End) -> Task<'_> {
 
 impl Log {
     pub(crate) fn open(dir: &Path, run_id: &str) -> anyhow::Result<Self> {
-        let path = dir.join("session.log");
+        let path = dir.join(file::SESSION_LOG);
         let shown = || path.display().to_string();
         let mut file = OpenOptions::new()
             .create(true)
@@ -60,7 +61,7 @@ impl Log {
     /// Adds the line of `body`; returns it.
     pub(crate) fn write(&mut self, body: &impl LineBody) -> anyhow::Result<Vec<u8>> {
         let line = self.line(body);
-        self.file.write_all(&line).context("session.log")?;
+        self.file.write_all(&line).context(file::SESSION_LOG)?;
         Ok(line)
     }
 

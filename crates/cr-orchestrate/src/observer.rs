@@ -1,5 +1,5 @@
-//! What the engine reports, and to whom: the reader of a plan's run, or of one
-//! task's stream.
+//! The engine's reports, and who gets them: the reporter of a plan, or the relay
+//! of one task's stream.
 
 use std::fmt;
 use std::io;

@@ -1,4 +1,5 @@
-//! The pipeline of one attempt: the second half of `claude-runner`, in files.
+//! The pipeline of one attempt: the second half of `scripts/claude-runner`, with
+//! its output in files.
 
 use std::ffi::OsString;
 use std::fs::File;

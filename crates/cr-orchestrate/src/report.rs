@@ -3,10 +3,10 @@
 use std::os::unix::fs::symlink;
 
 use cr_rundir::{RunDir, file};
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use cr_stream::OwnLine;
+use serde_json::Value;
 
-use crate::attempt::{Ended, read_json};
+use crate::attempt::Ended;
 use crate::layout::{Run, RunLayout};
 use crate::schedule::{TaskRecord, waits_for};
 use crate::task_state::TaskState;
@@ -27,9 +27,9 @@ pub(crate) fn task(layout: &RunLayout, record: &TaskRecord) -> anyhow::Result<()
     let start = layout
         .attempt_path(id, u32::try_from(number)?)
         .join(file::GIT_START);
-    if let Ok(Some(Start {
-        common_dir: Some(dir),
-    })) = read_json(&start)
+    let line = std::fs::read(start).unwrap_or_default();
+    if let Some(OwnLine::GitStart(start)) = OwnLine::parse(&line)
+        && let Some(dir) = start.common_dir
     {
         link(&layout.dir, &format!("{dir}/cr.lock"), "git.lock");
     }
@@ -38,14 +38,9 @@ pub(crate) fn task(layout: &RunLayout, record: &TaskRecord) -> anyhow::Result<()
 
 /// Links to the stream of attempt `number`, which may not exist yet.
 pub(crate) fn stream(layout: &RunLayout, id: &str, number: u32) {
-    let stream = format!("attempts/{id}/{number}/stream.ndjson");
+    let (attempts, name) = (file::ATTEMPTS, file::STREAM);
+    let stream = format!("{attempts}/{id}/{number}/{name}");
     link(&layout.dir, &stream, &format!("task-{id}.ndjson"));
-}
-
-/// The line of `cr-git start`: the directory that all work trees share.
-#[derive(Debug, Deserialize)]
-struct Start {
-    common_dir: Option<String>,
 }
 
 /// Points `name` at `target`. A page without its stream is still a page.
@@ -62,8 +57,9 @@ fn summary(layout: &RunLayout, record: &TaskRecord) -> anyhow::Result<Value> {
     let ended = &record.attempts.ended;
     let number = u32::try_from(ended.len())?;
     let path = layout.attempt_path(&record.task.id, number);
-    let read = read_json::<Map<String, Value>>(&path.join(file::SUMMARY));
-    let mut map = read.unwrap_or_default().unwrap_or_default();
+    // An attempt that never began has none.
+    let read = cr_summary::read(&path.join(file::SUMMARY));
+    let mut summary = read.ok().flatten().unwrap_or_default();
     let attempts = (1..).zip(ended).map(|(at, old)| {
         let run_dir = layout.attempt_path(&record.task.id, at);
         cr_summary::Attempt {
@@ -77,19 +73,20 @@ fn summary(layout: &RunLayout, record: &TaskRecord) -> anyhow::Result<Value> {
             run_dir: Some(run_dir.display().to_string()),
         }
     });
-    let attempts: Vec<_> = attempts.collect();
-    map.insert("attempts".to_owned(), json!(attempts));
-    map.insert("cost_usd".to_owned(), json!(cost(ended)));
+    summary.attempts = attempts.collect();
+    summary.cost_usd = cost(ended);
+    summary.schema = cr_summary::SCHEMA;
     if let Some(last) = ended.last() {
-        map.insert("outcome".to_owned(), json!(last.end.outcome));
-        map.insert("ok".to_owned(), json!(last.end.is_success()));
-        map.insert("why".to_owned(), json!(last.end.why));
+        summary.outcome = Some(last.end.outcome.clone().into());
+        summary.ok = Some(last.end.is_success());
+        summary.why.clone_from(&last.end.why);
     }
-    map.insert("task".to_owned(), json!(record.task.id));
-    Ok(Value::Object(map))
+    let mut value = serde_json::to_value(&summary)?;
+    value["task"] = record.task.id.as_str().into();
+    Ok(value)
 }
 
-/// What the attempts cost, as far as that is tasks.
+/// What the attempts cost, as far as that is known.
 pub(crate) fn cost(ended: &[Ended]) -> Option<f64> {
     ended
         .iter()
@@ -191,7 +188,7 @@ pub(crate) fn write(layout: &RunLayout, run: &Run, tasks: &[TaskRecord]) -> anyh
             text.push_str(&entry(run, record, tasks));
         }
     }
-    layout.dir.write("report.md", text.as_bytes())
+    layout.dir.write(file::REPORT, text.as_bytes())
 }
 
 /// One task in the report, with what to do about it.

@@ -1,4 +1,4 @@
-//! The reader of a plan's run: lines on standard output, sentences on standard
+//! Reports the run of a plan: lines on standard output, sentences on standard
 //! error, a report at the end.
 
 use std::io::{self, Write};
@@ -57,7 +57,7 @@ impl Observer for Reporter {
 
     fn run_finished(&mut self, finished: &Finished<'_>) -> anyhow::Result<()> {
         report::write(finished.layout, finished.run, finished.tasks)?;
-        let path = finished.layout.dir.path().join("report.md");
+        let path = finished.layout.dir.path().join(cr_rundir::file::REPORT);
         self.say(&format!("report: {}", path.display()));
         if self.with_report {
             let text = std::fs::read(&path).with_context(|| path.display().to_string())?;

@@ -17,7 +17,7 @@ use cr_verdict::Outcome;
 
 use crate::args::RetryArgs;
 use crate::engine::{Engine, Parts};
-use crate::layout::{self, Run, RunLayout, Settings};
+use crate::layout::{Run, RunLayout, Settings};
 use crate::log::{Log, ended_task};
 use crate::relay::Relay;
 use crate::schedule::{RunOptions, TaskRecord};
@@ -128,7 +128,7 @@ fn begin(args: &RetryArgs, layout: &RunLayout) -> anyhow::Result<Run> {
     layout.dir.write(file::STARTED, &started)?;
     write_settings(&options, &task.cwd, layout)?;
     Ok(Run {
-        schema: layout::SCHEMA,
+        schema: cr_rundir::SCHEMA,
         id: id.to_string(),
         plan: args.dir.clone(),
         settings: Settings {

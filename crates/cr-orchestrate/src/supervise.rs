@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use cr_io::{Exit, Redactor};
-use cr_rundir::{RunDir, file};
+use cr_rundir::{RunDir, file, state_text};
 use cr_verdict::Outcome;
 use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
 
-use crate::attempt::{End, Spec, read_json};
+use crate::attempt::{End, Spec, read_state};
 use crate::stop::{self, Stop};
 use crate::{gate, judge, pipeline};
 
@@ -33,7 +33,7 @@ pub(crate) fn run(path: &Path, watch_pid: Option<i32>) -> anyhow::Result<Exit> {
         .write_all(b"\n")
         .and_then(|()| io::stdout().flush());
     let dir = RunDir::at(path)?;
-    let spec: Spec = read_json(&path.join(file::ATTEMPT))?
+    let spec: Spec = read_state(&path.join(file::ATTEMPT))?
         .with_context(|| format!("{}: no attempt", path.display()))
         .context(Exit::NoInput)?;
     let _lock = lock(&dir, &mut stop)?;
@@ -57,7 +57,7 @@ pub(crate) fn run(path: &Path, watch_pid: Option<i32>) -> anyhow::Result<Exit> {
     for text in texts.chain(&mut end.question) {
         *text = redactor.redact(text).into_owned();
     }
-    dir.write_once(file::ATTEMPT_END, &serde_json::to_vec(&end)?)?;
+    dir.write_once(file::ATTEMPT_END, &state_text(&end)?)?;
     Ok(Exit::Ok)
 }
 

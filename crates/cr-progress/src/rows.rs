@@ -1,4 +1,4 @@
-//! `--format json`: one flat row an event, the same for both dialects.
+//! `--format json`: one flat row per event, the same for both dialects.
 //!
 //! A tool's row comes with its result, because the row has its success and its
 //! duration. Calls that are open at the end get their rows then.

@@ -40,6 +40,8 @@ pub const CONTROL_SOCKET: &str = "control.sock";
 
 /// An orchestrated run: its plan and settings.
 pub const RUN: &str = "run.json";
+/// An orchestrated run: its report for people.
+pub const REPORT: &str = "report.md";
 /// An orchestrated run: one line for each decision.
 pub const SESSION_LOG: &str = "session.log";
 /// An orchestrated run: one directory for each task, with one directory for
@@ -57,5 +59,9 @@ pub const ATTEMPT_LOCK: &str = "attempt.lock";
 pub const ATTEMPT_PID: &str = "attempt.pid";
 /// An attempt: what its tools wrote to their standard error.
 pub const ATTEMPT_STDERR: &str = "attempt.stderr";
+/// An orchestrated run with this file ends before the next attempt.
+pub const PAUSE: &str = "PAUSE";
+/// An attempt: the task is to be tried again after it.
+pub const ATTEMPT_AGAIN: &str = "again";
 /// An attempt: how it ended.
 pub const ATTEMPT_END: &str = "end.json";

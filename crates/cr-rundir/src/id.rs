@@ -1,4 +1,4 @@
-//! The name of a run.
+//! The id of a run.
 
 use std::fmt;
 

@@ -17,5 +17,5 @@ pub use dir::{Lock, RunDir};
 pub use id::{Refused, RunId};
 pub use reader::{EndRecord, Run, RunState, StartRecord, runs_in};
 pub use retention::{Retention, prune, prune_daily};
-pub use schema::SCHEMA;
+pub use schema::{SCHEMA, parse_state, state_text};
 pub use state_dir::{StateDir, Unsafe};

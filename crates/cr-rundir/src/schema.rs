@@ -2,18 +2,19 @@
 
 use std::fs;
 
-use anyhow::anyhow;
-use cr_io::Exit;
-use serde::Deserialize;
+use anyhow::Context;
+use cr_io::NewerSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::file;
 use crate::reader::Run;
 
-/// The newest schema that this version reads. What is added to a file does not
-/// raise it.
+/// The schema of the state files that this version writes, and the newest that
+/// it reads. A new field does not raise it.
 pub const SCHEMA: u32 = 1;
 
-/// The files that have a schema.
+/// The state files of a run. Those of an attempt are checked when they are read.
 const VERSIONED: [&str; 4] = [file::STARTED, file::SETTINGS, file::RUN, file::SUMMARY];
 
 #[derive(Deserialize)]
@@ -23,22 +24,35 @@ struct Versioned {
     schema: u32,
 }
 
+/// Reads the state file `text`. A newer one is refused (78) before its other
+/// fields are read, because these may differ.
+pub fn parse_state<T: DeserializeOwned>(text: &[u8]) -> anyhow::Result<T> {
+    let Versioned { schema } = serde_json::from_slice(text)?;
+    NewerSchema::refuse(schema, SCHEMA)?;
+    Ok(serde_json::from_slice(text)?)
+}
+
+/// The text of a state file: `body`, an object, with its schema.
+pub fn state_text(body: &impl Serialize) -> anyhow::Result<Vec<u8>> {
+    #[derive(Serialize)]
+    struct StateFile<'a, T> {
+        schema: u32,
+        #[serde(flatten)]
+        body: &'a T,
+    }
+    let schema = SCHEMA;
+    Ok(serde_json::to_vec(&StateFile { schema, body })?)
+}
+
 impl Run {
-    /// Refuses a run of a later version (78): what its files mean is not known
-    /// here. A file that is missing or damaged is not of a later version.
+    /// Refuses a run of a newer version (78). A file that is missing or damaged
+    /// does not make a run newer.
     pub fn refuse_newer(&self) -> anyhow::Result<()> {
         for name in VERSIONED {
             let text = fs::read(self.file(name)).unwrap_or_default();
             let schema = serde_json::from_slice(&text).map_or(0, |file: Versioned| file.schema);
-            if schema > SCHEMA {
-                let shown = self.file(name);
-                let text = format!(
-                    "{}: schema {schema} is newer than this version knows ({SCHEMA}); \
-                     update claude-runner",
-                    shown.display()
-                );
-                return Err(anyhow!(text).context(Exit::Config));
-            }
+            NewerSchema::refuse(schema, SCHEMA)
+                .with_context(|| self.file(name).display().to_string())?;
         }
         Ok(())
     }
@@ -46,6 +60,8 @@ impl Run {
 
 #[cfg(test)]
 mod tests {
+    use cr_io::Exit;
+
     use super::*;
 
     #[test]

@@ -1,5 +1,4 @@
-//! The first half of `claude-runner`: from its command line to a pipeline that
-//! only has to be run.
+//! The first half of `claude-runner`: makes a pipeline from the command line.
 
 use std::ffi::OsString;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! `claude-runner --resume-run`: a run that takes up an earlier one.
+//! `claude-runner --resume-run`: a run that continues an earlier one.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -34,7 +34,7 @@ const INSTEAD: [[&str; 2]; 2] = [
     ["system-prompt", "system-prompt-file"],
 ];
 
-/// Prepares a run that takes up the run `name`, of whatever kind that is.
+/// Prepares a run that continues the run `name`, which may be of any kind.
 pub(crate) fn prepare(
     name: &str,
     matches: &ArgMatches,

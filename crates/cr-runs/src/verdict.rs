@@ -1,4 +1,4 @@
-//! The summary of a run that is over: the one it left, else one made now.
+//! The summary of a run that has ended: the recorded one, or one made now.
 
 use std::fs;
 use std::process::Stdio;

@@ -9,7 +9,7 @@
 //! them. The end of file is the starter's death.
 //!
 //! The starter has the whole pipeline ignore the signals that it passes on, so
-//! the bytes from 128 on are the only word of what the agent must ignore.
+//! only the bytes from 128 on say which signals the agent must ignore.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, PipeReader, Read, Write};

@@ -1,4 +1,4 @@
-//! What every part of a run may look up.
+//! Facts that every part of a run may use.
 
 use cr_agent::AgentOptions;
 use cr_io::Redactor;

@@ -1,7 +1,7 @@
 //! The agent's standard input: a queue of messages.
 //!
-//! Writing never blocks: an agent that does not read keeps nobody from reading
-//! its output. A single prompt is one message and then the end.
+//! Writing never blocks: the output of an agent is read even if the agent does
+//! not read its input. A single prompt is one message and then the end.
 
 use std::collections::VecDeque;
 use std::fs::File;

@@ -1,7 +1,7 @@
 //! Standard output, and the recording beside it.
 //!
 //! A thread does the writes that may block, so that a slow reader stops neither
-//! the clocks nor the signals. What waits for the thread is bounded:
+//! the clocks nor the signals. The queue of the thread is bounded:
 //! [`Output::is_full`] tells the supervisor to read no more from the agent. A
 //! write that cannot block is done at once, without the thread.
 

@@ -1,4 +1,4 @@
-//! What our lines need beyond their types.
+//! Values for our own lines.
 
 use std::ffi::OsString;
 use std::time::Duration;

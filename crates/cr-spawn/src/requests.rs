@@ -18,7 +18,7 @@ use crate::supervisor::Key;
 /// control channel. The same signal within this time is the same request.
 const SAME_REQUEST: Duration = Duration::from_millis(400);
 
-/// What somebody wants of the run.
+/// A request to the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
     /// To stop, as this signal says.

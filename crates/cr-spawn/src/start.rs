@@ -1,4 +1,4 @@
-//! From options to a run: everything that is prepared, in order.
+//! Starts a run: prepares everything that it needs, in order.
 
 use std::env;
 use std::io::{self, Write};

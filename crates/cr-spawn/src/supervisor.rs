@@ -1,9 +1,9 @@
 //! The process that the user sees: lines, clocks, signals.
 //!
-//! One poll over everything there is to wait for, with the next deadline as its
-//! timeout, is the whole loop. What came becomes events of [`crate::phases`],
-//! which say what to do. What may block is done elsewhere: the guardian waits
-//! for processes, a thread for the reader of standard output.
+//! The loop polls all descriptors, with the next deadline as the timeout. It
+//! turns the results into events of [`crate::phases`], which returns the actions
+//! to take. The loop itself never blocks: the guardian waits for processes, and
+//! a thread waits for the reader of standard output.
 
 mod progress;
 mod reporting;

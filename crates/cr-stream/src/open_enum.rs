@@ -1,4 +1,4 @@
-//! Names with a meaning, to which a later version may add.
+//! Enumerations to which a later version may add names.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Lines that take the place of what the agent wrote: `cr/stderr`, `cr/noise`,
+//! Lines that replace a line of the agent: `cr/stderr`, `cr/noise`,
 //! `cr/forged`, `cr/oversize` and `cr/cut`.
 
 use std::borrow::Cow;

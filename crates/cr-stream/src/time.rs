@@ -1,4 +1,4 @@
-//! The time as lines carry it.
+//! The form of a time in a line.
 
 use jiff::Timestamp;
 

@@ -151,7 +151,7 @@ fn identity(summary: &mut Summary, collector: &Collector, options: &SummaryOptio
     summary.run_dir = options.masked(run_dir.map(String::as_str));
     let cwd = collector.session.cwd.as_deref().or(run.cwd.as_deref());
     summary.cwd = options.masked(cwd);
-    let stream = run_dir.map(|dir| format!("{dir}/stream.ndjson"));
+    let stream = run_dir.map(|dir| format!("{dir}/{}", cr_rundir::file::STREAM));
     summary.transcript = options.masked(stream.as_deref());
     summary.recorded = run.recorded;
     let file = run.output_file.as_ref();

@@ -1,4 +1,4 @@
-//! The fate of each line; the fates add up to the lines.
+//! Counts of lines by class; the classes add up to all lines.
 
 use cr_summary::Counts;
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use cr_io::{Exit, Input, Out, Redactor, read_failure};
-use cr_rundir::RunDir;
+use cr_rundir::{RunDir, file};
 use cr_summary::Summary;
 use cr_usage::Prices;
 
@@ -240,7 +240,7 @@ impl<W: Write> Report<'_, W> {
 /// Writes `line` to `summary.json` in `dir`: whole or not at all, readable by its
 /// owner alone.
 fn record(dir: &Path, line: &str) -> anyhow::Result<()> {
-    RunDir::at(dir)?.write("summary.json", format!("{line}\n").as_bytes())
+    RunDir::at(dir)?.write(file::SUMMARY, format!("{line}\n").as_bytes())
 }
 
 /// The summary of `input`; for tests that cut it into pieces.

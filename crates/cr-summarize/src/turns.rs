@@ -1,4 +1,4 @@
-//! The results of a run: one a turn, the last one decides.
+//! The results of a run: one per turn; the last one decides.
 
 use cr_event::{Raw, Text, TurnEnd};
 use cr_summary::Turn;

@@ -12,6 +12,6 @@ mod tools;
 mod truncate;
 
 pub use parts::{Attempt, BackgroundTask, Counts, Denial, Git, Limit, Retry, Tokens, Totals, Turn};
-pub use read::{NewerSchema, read};
+pub use read::read;
 pub use summary::{SCHEMA, Summary};
 pub use tools::{OTHER_TOOLS, Tools};

@@ -1,31 +1,14 @@
 //! Reading a summary that some version of `cr-summarize` wrote.
 
-use std::fmt;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
 use anyhow::Context;
-use cr_io::Exit;
+use cr_io::{Exit, NewerSchema};
 use serde::Deserialize;
 
 use crate::{SCHEMA, Summary};
-
-/// The summary has a format that this version does not know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NewerSchema(pub u32);
-
-impl fmt::Display for NewerSchema {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(schema) = self;
-        write!(
-            f,
-            "schema {schema} is newer than this version knows ({SCHEMA}); update claude-runner"
-        )
-    }
-}
-
-impl std::error::Error for NewerSchema {}
 
 /// Reads the summary at `path`; `None` if there is no file.
 ///
@@ -50,9 +33,7 @@ impl Summary {
         // Looked at alone: the other fields of a newer format may have other
         // types.
         let Version { schema } = serde_json::from_slice(json).context(Exit::Data)?;
-        if schema > SCHEMA {
-            return Err(anyhow::Error::new(NewerSchema(schema)).context(Exit::Config));
-        }
+        NewerSchema::refuse(schema, SCHEMA)?;
         serde_json::from_slice(json).context(Exit::Data)
     }
 }

@@ -1,5 +1,5 @@
-//! The summary, field by field in the order it is printed: first what every
-//! reader of the old runner knows, then the rest.
+//! The summary: its fields in the order in which they are printed. The fields of
+//! the first version come first.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! The counts of tool calls: a JSON object whose order means something.
+//! The counts of tool calls: a JSON object that keeps its order.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The summary in four kilobytes, whatever the agent wrote.
+//! Truncates the summary to four kilobytes.
 //!
 //! Sizes are those of the printed form, escapes included. Texts and lists are
 //! truncated, and the length of a list is kept. A value that means something

@@ -1,4 +1,4 @@
-//! What a process is given between fork and exec.
+//! Prepares a child process between fork and exec.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};

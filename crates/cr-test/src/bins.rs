@@ -2,8 +2,8 @@
 //!
 //! `CR_BIN_DIR` names a directory of finished tools (a release, an installed
 //! package). Without it the tools are those of the target directory that the
-//! test itself is in. Cargo builds the tools of other packages for nobody, so
-//! they are built first, once for each test program.
+//! test itself is in. Cargo does not build the tools of other packages
+//! for a test, so they are built first, once for each test program.
 
 use std::env;
 use std::path::{Path, PathBuf};

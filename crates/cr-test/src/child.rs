@@ -35,7 +35,8 @@ pub struct Pipe {
     watch: Watch,
 }
 
-/// What a wait in vain has to say, and whom it ends.
+/// What a wait needs when it passes its limit: the processes to kill, and the
+/// output to show.
 #[derive(Clone, Debug)]
 struct Watch {
     world: World,

@@ -1,4 +1,5 @@
-//! The names of the tests that run, for whoever must end them.
+//! The names of the running tests, for `cr-dev bounded`, which may have to end
+//! them.
 
 use std::cell::OnceCell;
 use std::env;

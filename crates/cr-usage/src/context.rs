@@ -1,8 +1,7 @@
 //! How full the model's context is.
 //!
-//! The last message of the main thread says so, and nothing else does: sums
-//! over calls count the cached prefix again for each, and a subagent has a
-//! context of its own.
+//! Only the last message of the main thread shows it: a sum over calls counts the
+//! cached prefix once for each call, and a subagent has its own context.
 
 use cr_event::{Text, TurnEnd, Usage};
 

@@ -1,4 +1,4 @@
-//! What the run cost. Without evidence that is unknown, and never 0.
+//! The cost of the run. Without evidence it is unknown, and not 0.
 
 use cr_event::{Raw, TurnEnd};
 

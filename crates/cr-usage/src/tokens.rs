@@ -1,6 +1,6 @@
 //! The tokens of a run.
 //!
-//! A result knows best. Calls of the API that no result covers (there is none,
+//! The numbers of a result are preferred. Calls of the API that no result covers (there is none,
 //! or the last turn was cut) are counted from their messages, each once: the
 //! lines of one message repeat its usage.
 

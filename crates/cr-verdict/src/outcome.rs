@@ -1,4 +1,4 @@
-//! The words and numbers of a verdict.
+//! The names and exit codes of a verdict.
 
 use jiff::Timestamp;
 

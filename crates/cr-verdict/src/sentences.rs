@@ -1,4 +1,4 @@
-//! Why, and what next: one plain sentence each, for the person who must act.
+//! `why` and `next`: one plain sentence each, for the user.
 
 use cr_stream::{Clock, Named, Reason};
 

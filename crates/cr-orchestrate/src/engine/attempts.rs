@@ -1,7 +1,7 @@
 //! The attempts of an engine: how each is put on record, started, watched and
 //! settled.
 
-use cr_rundir::{RunId, file};
+use cr_rundir::{RunId, file, state_text};
 use cr_verdict::Outcome;
 use signal_hook::consts::SIGTERM;
 
@@ -74,7 +74,7 @@ impl Engine {
         let dir = self.layout.attempt(&task.id, number)?;
         dir.write(file::ATTEMPT_PROMPT, text.as_bytes())?;
         self.layout.note(&task.id, "prompt", &text);
-        dir.write_once(file::ATTEMPT, &serde_json::to_vec(&spec)?)?;
+        dir.write_once(file::ATTEMPT, &state_text(&spec)?)?;
         Ok(number)
     }
 

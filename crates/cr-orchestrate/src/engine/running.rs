@@ -136,7 +136,7 @@ impl Supervisor {
         }
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         command.stderr(notes);
-        // It obeys the engine, whatever the engine itself ignores.
+        // It must get the engine's signals, also those that the engine ignores.
         cr_sys::with_default_signals(&mut command);
         cr_sys::in_own_session(&mut command, None);
         let mut child = command.spawn().context("start an attempt")?;
