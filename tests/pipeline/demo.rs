@@ -1,4 +1,4 @@
-//! `scripts/demo`, as a newcomer runs it.
+//! `scripts/demo`.
 
 use cr_test::{Command, bin_dir, root};
 

@@ -1,4 +1,4 @@
-//! How a run ends when the API does its part.
+//! The end of a run when the API works.
 
 use crate::cli::each;
 use crate::place::Place;

@@ -1,4 +1,4 @@
-//! How a run ends when the API fails it.
+//! The end of a run when the API fails.
 
 use crate::cli::{Cli, each};
 use crate::place::Place;

@@ -1,4 +1,4 @@
-//! What an agent leaves running, and when that is ended.
+//! Processes that an agent leaves running, and when they are ended.
 
 use std::time::Instant;
 

@@ -1,6 +1,6 @@
 //! The real CLI, two versions of it, under `cr-spawn`, against a scripted API.
 //!
-//! What is checked here is what the tools depend on. A failure after a new
+//! These tests check what the tools depend on. A failure after a new
 //! version of the CLI means that the protocol has changed.
 
 #![allow(missing_docs, reason = "an integration test is a crate of its own")]

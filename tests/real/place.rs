@@ -1,4 +1,5 @@
-//! A repository and a home, and what the agent leaves in them.
+//! The set-up of one test: a repository and a home, and the agent's files in
+//! them.
 
 use std::ffi::OsString;
 use std::fs;

@@ -1,4 +1,4 @@
-//! What arrives of a prompt given on standard input.
+//! A prompt on standard input arrives unchanged.
 
 use serde_json::Value;
 

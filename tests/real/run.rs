@@ -1,4 +1,4 @@
-//! One run of the real CLI, sealed off, from its start to its end.
+//! One run of the real CLI in a sandbox, from its start to its end.
 
 use std::ffi::OsString;
 use std::fs;

@@ -1,5 +1,4 @@
-//! What a signal does in the middle of a tool: to the CLI alone, and to all
-//! of the run where `cr-spawn` looks after it.
+//! A signal during a tool call: to the CLI alone, and to a run under `cr-spawn`.
 
 use std::path::Path;
 

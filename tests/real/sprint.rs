@@ -1,4 +1,4 @@
-//! Tasks that fail first, each in its own way, and are done in the end.
+//! Tasks that fail at first, each in its own way, and then succeed.
 
 use std::fs;
 
@@ -53,7 +53,7 @@ fn outcomes(lines: &[Value], id: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_failed_is_done_with_what_it_lacked() {
+fn a_failed_task_succeeds_with_what_was_missing() {
     each(|cli| {
         let place = Place::new();
         let tasks = "

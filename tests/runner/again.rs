@@ -1,5 +1,5 @@
-//! `claude-runner --retry` where something is odd from the start: the directory,
-//! the prompt, the place.
+//! `claude-runner --retry` in an unusual situation: its working directory, its
+//! prompt, its run directory.
 
 use std::fs;
 

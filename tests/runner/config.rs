@@ -1,4 +1,4 @@
-//! The configuration: what it may say, what counts more, what is refused.
+//! The configuration: its values, their precedence, and what is refused.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

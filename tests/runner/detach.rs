@@ -1,4 +1,4 @@
-//! Runs that are left to themselves.
+//! Detached runs.
 
 use cr_test::{repeats, runner_script};
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! The eleven ways in which the runner before this one told a lie or nothing at
-//! all, and their neighbours.
+//! Eleven faults of an older runner, which reported something wrong or nothing at
+//! all; and similar cases.
 
 use std::fs;
 
@@ -97,7 +97,7 @@ fn null_and_other_lines_that_are_no_events_do_no_harm() {
 }
 
 #[test]
-fn a_closed_standard_output_is_none_of_the_runs_business() {
+fn a_run_with_closed_standard_streams_succeeds() {
     let case = with(&[INIT, RESULT]);
     let script = runner_script();
     let line = format!("{} go --json >&- 2>&- <&-; echo $?", script.display());

@@ -43,7 +43,7 @@ fn cr_runs(case: &Case, args: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn cr_runs_reads_them() {
+fn cr_runs_reads_old_runs() {
     let case = case();
     let (code, list) = cr_runs(&case, &["ls"]);
     assert_eq!(code, Some(0));
@@ -64,7 +64,7 @@ fn cr_runs_reads_them() {
 }
 
 #[test]
-fn a_summary_is_made_from_their_record() {
+fn a_summary_is_made_from_an_old_record() {
     let case = case();
     for id in [PLAIN, RETRIED] {
         let dir = case.path("state/runs").join(id);
@@ -81,7 +81,7 @@ fn a_summary_is_made_from_their_record() {
 }
 
 #[test]
-fn they_are_resumed_or_it_is_said_what_to_do_instead() {
+fn an_old_run_is_resumed_or_the_message_names_the_session() {
     let case = case();
     let done = case.run(&["--resume-run", "plain"]);
     assert_eq!(done.code(), Some(2), "{done:?}");
@@ -93,7 +93,7 @@ fn they_are_resumed_or_it_is_said_what_to_do_instead() {
 }
 
 #[test]
-fn an_orchestrated_run_is_handed_on() {
+fn an_old_orchestrated_run_is_resumed() {
     let case = case();
     let entries = fs::read_dir(case.path("state/orchestrate")).expect("there");
     let mut names = entries.map(|entry| entry.expect("an entry").file_name());

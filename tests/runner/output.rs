@@ -1,4 +1,4 @@
-//! What a caller has to read.
+//! The output that a caller reads.
 
 use std::fmt::Write;
 use std::fs;

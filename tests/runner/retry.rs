@@ -1,5 +1,4 @@
-//! `claude-runner --retry`: as many attempts as it takes, and one run for whoever
-//! waits for it.
+//! `claude-runner --retry`: several attempts that the caller sees as one run.
 
 use std::fs;
 use std::process::Stdio;
@@ -52,7 +51,7 @@ end success false "the answer"
 "#;
 
 #[test]
-fn what_can_be_tried_again_is_with_what_was_learnt() {
+fn a_run_is_retried_with_more_turns_until_it_succeeds() {
     let case = counting(THIRD_TIME);
     let done = case.run(&["go", "--retry", "2", "--max-turns", "5", "--name", "n"]);
     let summary = done.summary();

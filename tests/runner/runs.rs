@@ -1,4 +1,4 @@
-//! `cr-runs`, on what runs have left.
+//! `cr-runs`, on the directories of runs.
 
 use std::fs;
 

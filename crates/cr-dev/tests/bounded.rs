@@ -1,4 +1,4 @@
-//! `cr-dev bounded`: what runs the suite, however it is started.
+//! `cr-dev bounded`, which runs the suite.
 
 #![allow(missing_docs, reason = "an integration test is a crate of its own")]
 

@@ -1,5 +1,5 @@
-//! What is read from a line is what a strict parser reads from it, however the
-//! line is spelled; and whatever is done to a line, reading it ends.
+//! A line is read as a strict parser reads it, for all spellings of the same
+//! JSON; and reading a damaged line ends.
 //!
 //! The reference is a tree of `serde_json`. Where that refuses a line, because
 //! of a lone surrogate or a byte that is not UTF-8, there is nothing to compare.

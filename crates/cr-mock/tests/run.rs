@@ -148,7 +148,7 @@ fn what_the_command_leaves_running_is_told_and_ends() {
 }
 
 #[test]
-fn killing_the_launcher_kills_the_place() {
+fn killing_the_launcher_kills_everything_in_its_namespace() {
     if !granted() {
         return;
     }

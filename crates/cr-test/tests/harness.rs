@@ -43,7 +43,7 @@ fn a_child_starts_with_default_signals_whatever_is_ignored_here() {
 }
 
 #[test]
-fn a_wait_in_vain_ends_the_tree_and_says_what_there_was() {
+fn a_wait_that_passes_its_limit_kills_the_tree_and_shows_the_output() {
     let world = World::new();
     let mut command = world.shell("echo words; setsid sleep 600 & sleep 600");
     command.timeout(Duration::from_millis(500));
@@ -77,7 +77,7 @@ fn a_read_in_vain_and_an_end_that_never_comes_fail_too() {
 }
 
 #[test]
-fn whoever_outlives_a_test_fails_it() {
+fn a_process_that_outlives_a_test_fails_it() {
     let world = World::new();
     let mut command = world.shell("setsid -f sleep 600 >/dev/null 2>&1");
     assert!(command.status().expect("run").success());

@@ -1,4 +1,4 @@
-//! What the programs that came before find, and what they should have found.
+//! The answers that older programs find, and the right ones.
 
 use crate::tool::{extracted, message, quoted, result, summarized};
 

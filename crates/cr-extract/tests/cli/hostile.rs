@@ -1,4 +1,4 @@
-//! Input that nobody means well with.
+//! Hostile input.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};

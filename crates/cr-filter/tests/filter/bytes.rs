@@ -1,4 +1,4 @@
-//! The same bytes give the same output, and no bytes do harm.
+//! The same bytes give the same output; hostile bytes are escaped.
 
 use std::io::Read;
 

@@ -1,4 +1,4 @@
-//! What `end` says of each thing that can happen to a repository.
+//! The line of `end` for each kind of change in a repository.
 
 use std::fs;
 

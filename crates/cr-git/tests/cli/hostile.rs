@@ -1,4 +1,4 @@
-//! Nothing that a repository names is run.
+//! No program that a repository names is run.
 //!
 //! Each case plants one key that names a program, asks every subcommand of
 //! ours, and then shows that plain git, in the same state, does run it.
@@ -237,7 +237,7 @@ fn t3_no_program_that_a_key_names_is_run() {
 }
 
 #[test]
-fn t3_nor_when_all_the_keys_are_set() {
+fn t3_no_program_is_run_when_all_keys_are_set() {
     let trap = Trap::new();
     let apart = ["remote.evil.url", "a submodule's filter"];
     for case in CASES.iter().filter(|case| !apart.contains(&case.key)) {

@@ -1,4 +1,5 @@
-//! A place for one test: a plan, an agent that follows a script, a state.
+//! The set-up of one test: a plan, an agent that follows a script, a state
+//! directory.
 
 use std::fs;
 use std::path::PathBuf;

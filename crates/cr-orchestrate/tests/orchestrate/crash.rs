@@ -1,5 +1,5 @@
-//! SIGTERM and SIGKILL at any moment: no attempt twice, nothing done by word
-//! only.
+//! SIGTERM and SIGKILL at any moment: no attempt runs twice, and a task that is
+//! done was really done.
 
 use std::io::{BufReader, Read};
 use std::time::Duration;
@@ -100,7 +100,7 @@ fn w6_an_adopted_attempt_can_be_stopped() {
 #[test]
 fn w1_an_attempt_whose_supervisor_died_is_judged_by_what_it_left() {
     let case = Case::new();
-    // The first gate kills whoever runs it, after the agent's work is done.
+    // The first gate kills its supervisor, after the agent's work is done.
     case.plan(&[(
         "a",
         "verify: 'test -e ../died || { touch ../died; kill -9 $PPID; }'",

@@ -1,4 +1,4 @@
-//! Commands of the plan that do not do what commands do.
+//! Commands of the plan that misbehave.
 
 use std::fs;
 use std::process::Stdio;

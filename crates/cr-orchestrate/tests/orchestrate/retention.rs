@@ -1,4 +1,4 @@
-//! Old runs go, and only those.
+//! Only old runs are removed.
 
 use cr_test::{Signal, appears, until};
 

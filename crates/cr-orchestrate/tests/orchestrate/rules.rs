@@ -1,4 +1,5 @@
-//! What is done after each way to end, from the agent's line to the next attempt.
+//! The next action after each kind of end, from the agent's line to the next
+//! attempt.
 
 use crate::case::Case;
 

@@ -1,4 +1,4 @@
-//! What an agent says of its task, however it writes that.
+//! The status that an agent reports, in every form.
 
 use crate::case::Case;
 

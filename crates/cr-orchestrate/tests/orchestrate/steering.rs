@@ -1,4 +1,4 @@
-//! Where a run stops, how it goes on, and who may go on with it.
+//! Stopping a run, and continuing it.
 
 use cr_test::{Fifo, appears, root};
 

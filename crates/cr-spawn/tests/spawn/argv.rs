@@ -1,4 +1,4 @@
-//! Our options, and what the agent gets for them.
+//! Our options, and the arguments of the agent.
 
 use crate::case::{Case, INIT};
 

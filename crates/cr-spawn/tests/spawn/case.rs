@@ -1,4 +1,4 @@
-//! A run to look at.
+//! The set-up of one test: a run and its results.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -1,4 +1,4 @@
-//! Nothing survives: S4, S5, S9.
+//! No process survives: S4, S5, S9.
 //!
 //! `CR_CAMPAIGN=full` repeats the matrix 20 times and kills at 500 moments.
 
@@ -180,7 +180,7 @@ fn s4_a_guardian_that_somebody_stops_goes_on() {
 }
 
 #[test]
-fn s4_a_front_that_somebody_stops_takes_the_agent_with_it_and_comes_back() {
+fn s4_a_stopped_supervisor_stops_the_agent_and_both_continue() {
     let mut run = Case::playing(&[INIT], "hang=end")
         .args(&["--timeout", "4"])
         .start();
@@ -201,18 +201,18 @@ fn s4_a_front_that_somebody_stops_takes_the_agent_with_it_and_comes_back() {
         "{}",
         done.exit()
     );
-    done.assert_nobody_left("a stopped front");
+    done.assert_nobody_left("a stopped supervisor");
 }
 
 #[test]
-fn s4_a_stopped_front_that_is_killed_leaves_nobody() {
+fn s4_a_stopped_supervisor_that_is_killed_leaves_no_process() {
     let mut run = Case::playing(&[INIT], "hang=end,child=daemon,ignore-term").start();
     run.wait_for("system");
     run.signal(Signal::STOP);
-    until("the front stops", || state(run.pid()) == Some('T'));
+    until("the supervisor stops", || state(run.pid()) == Some('T'));
     run.signal(Signal::KILL);
     let done = run.finish();
-    done.assert_nobody_left("a stopped and killed front");
+    done.assert_nobody_left("a stopped and killed supervisor");
     assert_eq!(done.record()["reason"], "internal");
 }
 

@@ -122,8 +122,8 @@ fn s6_time_stopped_by_the_terminal_is_not_charged() {
     run.wait_for("system");
     let agent = run.agent();
     run.signal(Signal::TSTP);
-    let front = run.pid();
-    until("both stop", || is_stopped(front) && is_stopped(agent));
+    let supervisor = run.pid();
+    until("both stop", || is_stopped(supervisor) && is_stopped(agent));
     // Longer than all of the run may take.
     std::thread::sleep(Duration::from_secs(2));
     run.signal(Signal::CONT);

@@ -1,7 +1,7 @@
 //! `cr-spawn` as a process, with `cr-replay` as the agent.
 //!
-//! A test that kills first shows that there is something to kill; survivors are
-//! found by a tag in their environment, whatever they did to get away.
+//! A test that kills first shows that the process exists. Survivors are found by
+//! a tag in their environment, even if they have left their group and session.
 
 mod argv;
 mod case;

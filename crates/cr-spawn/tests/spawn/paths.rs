@@ -36,7 +36,7 @@ fn a2_a_path_that_is_not_utf_8_is_one_like_any_other() {
 }
 
 #[test]
-fn a_directory_that_was_removed_is_no_place_to_run_in() {
+fn a_removed_working_directory_is_refused() {
     let mut case = Case::playing(&[INIT, RESULT], "");
     let mut shell = case.world.command("sh");
     shell

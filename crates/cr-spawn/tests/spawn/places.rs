@@ -1,4 +1,4 @@
-//! Where files go, and where they must not: T8, S9.
+//! The run directory, and unsafe ones: T8, S9.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -80,7 +80,7 @@ fn the_mark_of_a_start_is_there_whole_or_not_at_all() {
 type Trick = (&'static str, fn(&Path));
 
 #[test]
-fn t8_a_place_that_others_prepared_is_refused() {
+fn t8_an_unsafe_run_directory_is_refused() {
     let tricks: &[Trick] = &[
         ("a link for the state directory", |dir| {
             fs::create_dir(dir.join("victim")).expect("mkdir");

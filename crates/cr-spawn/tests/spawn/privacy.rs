@@ -1,4 +1,4 @@
-//! Who must not see what: T7, T9.
+//! Prompts and secrets stay private: T7, T9.
 
 use std::fs;
 
@@ -12,11 +12,11 @@ fn t7_the_prompt_is_in_no_command_line() {
         .args(&["--system-prompt", "a canary in the system"])
         .start_with(b"a canary in the prompt");
     run.wait_for("system");
-    // The front was given the system prompt by its own user.
-    let front = run.pid();
+    // The supervisor was given the system prompt by its own user.
+    let supervisor = run.pid();
     let all = run.world.processes();
     assert!(all.len() >= 4, "{all:?}");
-    for process in all.iter().filter(|it| it.pid != front) {
+    for process in all.iter().filter(|it| it.pid != supervisor) {
         assert!(!process.line().contains("canary"), "{process:?}");
     }
     let has_prompt = |command: &str| command.contains("canary in the prompt");

@@ -1,4 +1,4 @@
-//! Signals to us, and whoever started us: S7, S8.
+//! Signals to us, and the death of our starter: S7, S8.
 
 use std::fs;
 use std::process::Stdio;
@@ -29,7 +29,7 @@ fn s7_a_signal_is_passed_on_and_ends_the_run() {
 }
 
 #[test]
-fn s7_an_agent_may_have_its_say_before_it_goes() {
+fn s7_an_agent_may_write_after_a_signal() {
     let script = format!(
         "trap 'echo \\{RESULT}; exit 0' INT; cat >/dev/null; echo '{INIT}'; while :; do sleep 0.05; done",
         RESULT = RESULT.replace('"', "\\\"")
@@ -104,7 +104,7 @@ fn orphaned(prefix: &str, args: &str) -> Case {
 }
 
 #[test]
-fn s7_the_death_of_whoever_started_us_counts_as_term() {
+fn s7_the_death_of_the_starter_counts_as_term() {
     let case = orphaned("", "");
     case.world.wait_until_nobody_is_left();
     let out = fs::read_to_string(case.world.path("out")).expect("the stream");
@@ -116,7 +116,7 @@ fn s7_the_death_of_whoever_started_us_counts_as_term() {
 }
 
 #[test]
-fn s7_a_run_that_was_sent_away_on_purpose_lives_on() {
+fn s7_a_run_under_nohup_or_setsid_outlives_its_starter() {
     for prefix in ["nohup", "setsid -f"] {
         let case = orphaned(prefix, "--timeout 2");
         // The others end within a second of their starter; this one has to

@@ -1,4 +1,4 @@
-//! What goes through: S1, S2, and the lines of our own.
+//! The stream: the agent's lines (S1, S2) and our own lines.
 
 use std::fs;
 use std::path::Path;
@@ -96,7 +96,7 @@ fn a5_a_line_beyond_the_limit_goes_to_a_file() {
 }
 
 #[test]
-fn t12_a_line_that_no_disk_can_bear_is_not_kept() {
+fn t12_a_line_longer_than_the_record_limit_is_not_kept() {
     for length in [2000, 300_000] {
         let case = Case::playing(&[INIT, RESULT], &format!("long={length}"));
         let done = case.args(&["--max-line=1000", "--max-record=1500"]).run();

@@ -1,4 +1,4 @@
-//! The tool as a process, on recordings and on what nobody would record.
+//! The tool as a process, on recordings and on made-up input.
 
 #![allow(missing_docs, reason = "an integration test is a crate of its own")]
 

@@ -1,4 +1,4 @@
-//! Memory has a bound, whatever comes.
+//! Memory is bounded for every input.
 
 use cr_test::{Command, bin};
 

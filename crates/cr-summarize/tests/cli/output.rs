@@ -1,4 +1,4 @@
-//! Where the summary goes, and what if it cannot.
+//! Where the summary is written, and failures to write it.
 
 use std::fs::File;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! Four kilobytes, whatever comes.
+//! A summary has at most four kilobytes.
 
 use serde_json::{Value, json};
 

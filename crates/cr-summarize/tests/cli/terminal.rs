@@ -1,4 +1,4 @@
-//! The ends of runs that other programs tripped over, as whole streams.
+//! The ends of runs that other programs get wrong, as whole streams.
 
 use serde_json::{Value, json};
 

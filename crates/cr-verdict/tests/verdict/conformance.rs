@@ -1,5 +1,5 @@
-//! Error texts that retry policies in the field are tested with, and how ours
-//! differ from them on purpose.
+//! Error texts from the tests of other retry policies, and where ours differs on
+//! purpose.
 
 use super::{api_error, bare, check, exit, is, silent};
 use cr_verdict::Category::{self, Logic, Network, RateLimit, Timeout, Validation};

@@ -1,4 +1,4 @@
-//! The tables that the verdict is held to, one module a source.
+//! Tables of expected verdicts, one module per source.
 
 mod advice;
 mod conformance;

@@ -1,4 +1,4 @@
-//! Whatever the bytes are, nothing panics and no sentence grows.
+//! Random bytes cause no panic and no long sentence.
 
 use super::{bare, error_of, exit, silent};
 use cr_verdict::{Evidence, classify, judge, reset_time};

@@ -1,4 +1,4 @@
-//! What is done after each way to end.
+//! The next action after each kind of end.
 
 use std::time::Duration;
 
@@ -66,7 +66,7 @@ fn what_cannot_be_helped_by_trying_ends_at_once() {
 }
 
 #[test]
-fn each_failure_of_the_work_is_tried_again_with_what_it_lacked() {
+fn each_kind_of_failure_is_retried_with_what_was_missing() {
     type Change = fn(&mut RetryOptions);
     let cases: [(Outcome, Change); 11] = [
         (Outcome::LimitTurns, |a| a.limits.max_turns = Some(20)),
