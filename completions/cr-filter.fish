@@ -7,7 +7,7 @@ github\t'The same, with the groups and annotations of a GitHub workflow; writes 
 json\t'One JSON object an event, a tool\'s together with its result'"
 complete -c cr-filter -l width -d 'Cut lines after this many characters' -r
 complete -c cr-filter -l limit -d 'After this many bytes of text show only commits, errors, limits and the end' -r
-complete -c cr-filter -s v -l verbose -d 'Show more: short texts, thinking, failed tools, prompts, every turn'
+complete -c cr-filter -s v -l verbose -d 'Show more: short texts, thinking, other failed tools, prompts, every turn'
 complete -c cr-filter -s q -l quiet -d 'Show only commits, errors, limits and the end'
 complete -c cr-filter -l no-redact -d 'Show keys and tokens as they are'
 complete -c cr-filter -l redact-stream -d 'Mask keys and tokens also in the stream that --tee passes on'

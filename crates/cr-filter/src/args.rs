@@ -11,8 +11,8 @@ use cr_progress::TimeSource;
 ///
 /// Reads the stream of `claude -p --output-format stream-json --verbose`, or
 /// the session logs below ~/.claude/projects, and writes the progress, live:
-/// files read and written, commands, commits, the agent's text, retries, limits,
-/// denials, the end with its cost. Other lines are dropped; with --tee the stream
+/// files read and written, commands and their failures, commits, the agent's
+/// text, retries, limits, denials, the end with its cost. Other lines are dropped; with --tee the stream
 /// itself goes on to standard output.
 ///
 /// Text of the agent is shown on one line, with control characters escaped and
@@ -39,7 +39,7 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 
-    /// Show more: short texts, thinking, failed tools, prompts, every turn
+    /// Show more: short texts, thinking, other failed tools, prompts, every turn
     #[arg(short, long)]
     pub verbose: bool,
 
@@ -149,5 +149,38 @@ Examples:
   cr-filter ~/.claude/projects/-home-me-project/
       Read old sessions.
   cr-filter --format json run.ndjson | jq -r 'select(.kind==\"tool\" and .ok==false) | .target'
-      What failed."
+      What failed.
+
+Rows of --format json, one JSON object a line; every field is always there, and
+null where it does not apply or is not known:
+  at                     time: the event's own, else the last one seen, else its
+                         arrival
+  session_id, run_id     the session; the run, from the lines of cr-spawn
+  agent                  the subagent's description or id; null on the main thread
+  depth                  how many agents deep; 0 is the main thread
+  turn                   number of the turn, by the banners seen
+  kind                   tool, text, thinking, prompt, error, commit, init, result,
+                         cr/SUBTYPE, or the subtype of a system event
+  tool                   name of the tool
+  tool_use_id            id of the call; a commit has the id of its command
+  target                 file, command or pattern; `...` at the end if it is cut
+                         (commands after 576 bytes, others after 1024); the model
+                         of a banner, the subtype of a result
+  text                   the whole text; the subject of a commit
+  ok                     success of a call, commit or turn; null without a result
+  error                  text of a failed call's result
+  exit_code              code of a failed command, where the error names it
+  duration_ms            of a call: from its own timestamp to that of its result,
+                         null if one has none; of a turn: as its result says
+  model                  model of the message, or of the banner
+  input_tokens           sent without the cache, as in cr-summarize; the tokens of
+                         a message are on its first row only
+  output_tokens          received; null until the message is final
+  cache_read_tokens, cache_creation_tokens
+                         read from the cache, written to it
+  cost_usd               cost of a turn
+  file                   name of the input, where there are several
+  line                   number of the line in its input; of a call: its own
+
+Characters that act on a terminal are escaped in rows (\\u009b)."
 );

@@ -104,6 +104,8 @@ struct Filter<'a, W> {
     documents: Documents,
     tracker: ProgressTracker,
     rows: RowBuilder,
+    /// The row that is being written.
+    json: Vec<u8>,
     stats: Stats,
     step: Step,
     /// Bytes of text written so far.
@@ -150,6 +152,7 @@ impl<'a, W: Write> Filter<'a, W> {
             documents: Documents::new(MAX_LINE),
             tracker: ProgressTracker::default(),
             rows: RowBuilder::default(),
+            json: Vec::new(),
             stats: Stats::default(),
             step: Step::default(),
             written: 0,
@@ -350,7 +353,7 @@ impl<'a, W: Write> Filter<'a, W> {
             self.stats.shown_late();
         }
         for row in self.rows.unfinished() {
-            self.write_row(&row)?;
+            self.write_row(row)?;
         }
         if std::mem::take(&mut self.grouped) {
             self.sink.line("::endgroup::", &mut self.out)?;

@@ -1,6 +1,7 @@
 //! Text of an agent for a person: nothing in it may act on the terminal, begin a
 //! line or be invisible.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Appends `text` to `out` with everything that is not plainly visible shown
@@ -58,6 +59,28 @@ pub fn is_hidden(c: char) -> bool {
         | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
         | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
         | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// JSON with hidden characters as `\u` escapes. In JSON that a serializer wrote
+/// they can only be inside strings, where the escape means the same; the plain
+/// controls between the fields stay.
+pub fn visible_json(json: &str) -> Cow<'_, str> {
+    if json.is_ascii() && !json.contains('\u{7f}') {
+        return Cow::Borrowed(json);
+    }
+    let is_hidden = |c: char| c >= ' ' && is_hidden(c);
+    let mut out = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some((at, c)) = rest.char_indices().find(|&(_, c)| is_hidden(c)) {
+        out.push_str(&rest[..at]);
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            // Writing to a string cannot fail.
+            let _ = write!(out, "\\u{unit:04x}");
+        }
+        rest = &rest[at + c.len_utf8()..];
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
 }
 
 fn escape(c: char, out: &mut String) {

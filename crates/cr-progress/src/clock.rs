@@ -25,6 +25,8 @@ pub struct Clock {
     zone: OnceCell<TimeZone>,
     /// Whether lines arrive as they happen.
     live: bool,
+    /// The last event's own time.
+    own: Option<Timestamp>,
     last: Option<Timestamp>,
     /// The text of the last second: to format it for each event would take longer
     /// than to read the event.
@@ -39,6 +41,7 @@ impl Clock {
             source,
             zone: OnceCell::new(),
             live,
+            own: None,
             last: None,
             shown,
         }
@@ -51,9 +54,13 @@ impl Clock {
 
     /// Takes an event's own time.
     pub fn see(&mut self, at: Option<Text<'_>>) {
-        if let Some(at) = at.and_then(|at| at.decode().parse().ok()) {
-            self.last = Some(at);
-        }
+        self.own = at.and_then(|at| at.decode().parse().ok());
+        self.last = self.own.or(self.last);
+    }
+
+    /// The time that the last event had itself.
+    pub fn own(&self) -> Option<Timestamp> {
+        self.own
     }
 
     /// The last time that an event had.

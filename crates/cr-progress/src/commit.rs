@@ -53,7 +53,7 @@ pub(crate) fn reported(event: &Event<'_>, result: &ToolResult<'_>, trusted: bool
 }
 
 /// The strings of a result: itself, or its text blocks.
-fn texts(content: Option<Raw<'_>>) -> Vec<Text<'_>> {
+pub(crate) fn texts(content: Option<Raw<'_>>) -> Vec<Text<'_>> {
     let Some(content) = content else {
         return Vec::new();
     };

@@ -5,40 +5,18 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::rc::Rc;
 
-use cr_event::{Block, Content, Event, Kind, Message, Text, ToolUse, TurnEnd, Usage};
-use cr_io::Redactor;
+use cr_event::{Block, Content, Event, Kind, Message, Text, ToolResult, ToolUse, TurnEnd, Usage};
 use cr_usage::{RecentMap, key};
 use jiff::Timestamp;
-use serde::Serialize;
 
 use crate::calls::OpenCalls;
+use crate::clock::Clock;
+use crate::open_rows::{OpenRow, OpenRows};
+use crate::row::Row;
 use crate::tracker::cost;
-use crate::{commit, tools};
-
-/// One row; every field is always there.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Row {
-    at: Option<Timestamp>,
-    session_id: Option<String>,
-    run_id: Option<String>,
-    /// The agent's description or id; null on the main thread.
-    agent: Option<String>,
-    depth: usize,
-    turn: u64,
-    kind: Cow<'static, str>,
-    tool: Option<String>,
-    target: Option<String>,
-    text: Option<String>,
-    ok: Option<bool>,
-    duration_ms: Option<i64>,
-    input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
-    cost_usd: Option<f64>,
-    /// The name of the input, where there are several.
-    pub file: Option<String>,
-    line: u64,
-}
+use crate::{commit, failure, tools};
 
 /// Follows a stream and makes rows of its events.
 #[derive(Debug, Default)]
@@ -46,42 +24,45 @@ pub struct RowBuilder {
     calls: OpenCalls,
     /// Agents by the call that began them.
     agents: HashMap<Vec<u8>, String>,
-    open: Vec<(Vec<u8>, Row, bool)>,
-    session: Option<String>,
-    run: Option<String>,
+    open: OpenRows,
+    session: Option<Rc<str>>,
+    run: Option<Rc<str>>,
+    /// The model of the last message.
+    model: Option<Rc<str>>,
     turn: u64,
     /// The messages whose tokens are on a row.
     counted: RecentMap<()>,
     ready: Vec<Row>,
 }
 
-/// Open calls that are kept until their result comes.
+/// Agents that are remembered by their names.
 const MOST: usize = 10_000;
 
 impl RowBuilder {
-    /// The rows that an event completes.
+    /// The rows that an event completes; the clock has seen its time.
     pub fn rows(
         &mut self,
         event: &Event<'_>,
-        at: Option<Timestamp>,
+        clock: &Clock,
         line: u64,
     ) -> std::vec::Drain<'_, Row> {
         if let Some(session) = event.session_id {
-            self.session = Some(session.decode().into_owned());
+            share(&mut self.session, session);
         }
         if let Some(run) = event.run_id.filter(|_| event.kind == Kind::Cr) {
-            self.run = Some(run.decode().into_owned());
+            share(&mut self.run, run);
         }
-        let row = self.row(event, at, line);
+        let row = self.row(event, clock.event(), line);
         match event.kind {
-            Kind::Assistant | Kind::User => self.message(event, &row),
+            Kind::Assistant | Kind::User => self.message(event, row, clock.own()),
             Kind::Result => self.turn_end(event, row),
             Kind::System if event.is("init") => {
                 self.turn += 1;
-                let model = event.line.string("model").map(Cow::into_owned);
+                let model = event.line.string("model");
                 self.ready.push(Row {
                     kind: "init".into(),
-                    target: model,
+                    target: model.as_deref().map(str::to_owned),
+                    model: model.map(Rc::from),
                     ..row
                 });
             }
@@ -94,8 +75,8 @@ impl RowBuilder {
     }
 
     /// The calls whose result never came.
-    pub fn unfinished(&mut self) -> Vec<Row> {
-        self.open.drain(..).map(|(_, row, _)| row).collect()
+    pub fn unfinished(&mut self) -> impl Iterator<Item = Row> + use<> {
+        self.open.drain()
     }
 
     fn row(&self, event: &Event<'_>, at: Option<Timestamp>, line: u64) -> Row {
@@ -104,8 +85,9 @@ impl RowBuilder {
             known.unwrap_or_else(|| parent.decode().into_owned())
         });
         let agent = agent.or_else(|| {
-            let id = event.line.string("agentId").filter(|_| event.is_sidechain);
-            id.map(Cow::into_owned)
+            // To look for a field costs a walk over the line.
+            let line = event.is_sidechain.then_some(event.line)?;
+            line.string("agentId").map(Cow::into_owned)
         });
         Row {
             at,
@@ -119,9 +101,13 @@ impl RowBuilder {
         }
     }
 
-    fn message(&mut self, event: &Event<'_>, row: &Row) {
+    fn message(&mut self, event: &Event<'_>, row: Row, own_time: Option<Timestamp>) {
         let Some(message) = &event.message else {
             return;
+        };
+        let row = &Row {
+            model: self.model_of(message),
+            ..row
         };
         let usage = self.first_usage(message);
         // Before a message is over, its output is a guess.
@@ -144,11 +130,18 @@ impl RowBuilder {
                     self.push_text(if failed { "error" } else { by }, *text, row, usage);
                 }
                 Block::Thinking(text) => self.push_text("thinking", *text, row, usage),
-                Block::ToolUse(call) => self.call(call, row, usage),
-                Block::ToolResult(result) => self.result(event, result, row),
+                Block::ToolUse(call) => self.call(call, row.clone().with(usage), own_time),
+                Block::ToolResult(result) => self.result(event, result, row, own_time),
                 _ => {}
             }
         }
+    }
+
+    /// The model of a message; the agent's own messages have none.
+    fn model_of(&mut self, message: &Message<'_>) -> Option<Rc<str>> {
+        let model = message.model.filter(|_| !message.is_synthetic())?;
+        share(&mut self.model, model);
+        self.model.clone()
     }
 
     /// The usage of a message, on the first of its lines.
@@ -177,7 +170,7 @@ impl RowBuilder {
         self.ready.push(row.with(usage));
     }
 
-    fn call(&mut self, call: &ToolUse<'_>, row: &Row, usage: Option<(Usage, bool)>) {
+    fn call(&mut self, call: &ToolUse<'_>, row: Row, called_at: Option<Timestamp>) {
         let shown = tools::describe(call);
         if shown.label == "Subagent" {
             self.calls.begin_agent(call.id, row.depth + 1);
@@ -191,48 +184,55 @@ impl RowBuilder {
         let row = Row {
             kind: "tool".into(),
             tool: Some(call.name.decode().into_owned()),
+            tool_use_id: Some(call.id.decode().into_owned()),
             target: Some(shown.target),
-            ..row.clone()
+            ..row
         };
-        let may_commit = command.is_some_and(|command| commit::may_commit(&command));
-        if self.open.len() == MOST {
-            let (_, oldest, _) = self.open.remove(0);
-            self.ready.push(oldest);
-        }
-        self.open
-            .push((call.id.bytes().to_vec(), row.with(usage), may_commit));
+        let open = OpenRow {
+            row,
+            called_at,
+            may_commit: command.is_some_and(|command| commit::may_commit(&command)),
+        };
+        self.ready.extend(self.open.open(call.id.bytes(), open));
     }
 
-    fn result(&mut self, event: &Event<'_>, result: &cr_event::ToolResult<'_>, row: &Row) {
-        let open = self
-            .open
-            .iter()
-            .position(|(id, ..)| id == result.id.bytes());
-        let (call, may_commit) = match open {
-            Some(at) => {
-                let (_, call, may_commit) = self.open.remove(at);
-                (call, may_commit)
-            }
-            None => (
-                Row {
-                    kind: "tool".into(),
-                    ..row.clone()
-                },
-                false,
-            ),
-        };
-        let took = row
-            .at
-            .zip(call.at)
+    fn result(
+        &mut self,
+        event: &Event<'_>,
+        result: &ToolResult<'_>,
+        row: &Row,
+        ended_at: Option<Timestamp>,
+    ) {
+        let id = || Some(result.id.decode().into_owned());
+        let open = self.open.close(result.id.bytes());
+        let call = open.unwrap_or_else(|| OpenRow {
+            row: Row {
+                kind: "tool".into(),
+                tool_use_id: id(),
+                ..row.clone()
+            },
+            called_at: None,
+            may_commit: false,
+        });
+        // The time of another line would say nothing of this call.
+        let took = ended_at
+            .zip(call.called_at)
             .map(|(end, start)| end.as_millisecond().saturating_sub(start.as_millisecond()));
+        let error = result
+            .is_error
+            .then(|| failure::text(result, usize::MAX))
+            .flatten();
         self.ready.push(Row {
             ok: Some(!result.is_error),
-            duration_ms: took,
-            ..call
+            duration_ms: took.and_then(|ms| u64::try_from(ms).ok()),
+            exit_code: error.as_deref().and_then(failure::exit_code),
+            error: error.map(Cow::into_owned),
+            ..call.row
         });
-        for subject in commit::reported(event, result, may_commit) {
+        for subject in commit::reported(event, result, call.may_commit) {
             let row = Row {
                 kind: "commit".into(),
+                tool_use_id: id(),
                 text: Some(subject),
                 ok: Some(true),
                 ..row.clone()
@@ -243,15 +243,12 @@ impl RowBuilder {
 
     fn turn_end(&mut self, event: &Event<'_>, row: Row) {
         let end = TurnEnd::new(event.line);
-        let duration = end
-            .number("duration_ms")
-            .and_then(|ms| i64::try_from(ms).ok());
         let row = Row {
             kind: "result".into(),
             target: Some(end.subtype().into_owned()),
             text: end.text().map(|text| text.decode().into_owned()),
             ok: Some(!end.is_error()),
-            duration_ms: duration,
+            duration_ms: end.number("duration_ms"),
             cost_usd: cost(&end).map(cr_usage::rounded),
             ..row
         };
@@ -278,32 +275,20 @@ impl RowBuilder {
         ];
         let text = text.iter().find_map(|key| event.line.string(key));
         let tool = event.line.string("tool_name").map(Cow::into_owned);
+        let id = event.line.string("tool_use_id").map(Cow::into_owned);
         self.ready.push(Row {
             kind,
             tool,
+            tool_use_id: id,
             text: text.map(Cow::into_owned),
             ..row
         });
     }
 }
 
-impl Row {
-    /// Masks what looks like a secret.
-    pub fn redact(&mut self, redactor: &Redactor) {
-        for text in [&mut self.text, &mut self.target, &mut self.agent] {
-            if let Some(text) = text
-                && let Cow::Owned(masked) = redactor.redact(text)
-            {
-                *text = masked;
-            }
-        }
-    }
-
-    fn with(mut self, usage: Option<(Usage, bool)>) -> Self {
-        self.input_tokens = usage.map(|(usage, _)| usage.context());
-        self.output_tokens = usage
-            .filter(|(_, is_final)| *is_final)
-            .map(|(usage, _)| usage.output);
-        self
+/// Sets a text that rows share, unless it is the same as before.
+fn share(shared: &mut Option<Rc<str>>, text: Text<'_>) {
+    if !shared.as_deref().is_some_and(|known| text.is(known)) {
+        *shared = Some(text.decode().into());
     }
 }

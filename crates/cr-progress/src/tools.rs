@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use cr_event::{Raw, ToolUse};
+use cr_event::{Raw, Text, ToolUse};
 
 /// Characters of a command that are shown.
 const COMMAND: usize = 80;
@@ -11,6 +11,9 @@ const OTHER: usize = 60;
 
 /// Bytes of an argument that are decoded; a longer one is cut.
 const LONGEST: usize = 1024;
+
+/// What follows a text that is cut, also in rows.
+const CUT: &str = "...";
 
 /// How a call is shown: `label: target`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,25 +71,36 @@ pub(crate) fn describe(call: &ToolUse<'_>) -> Call {
 /// The first of `keys` that is a string, or `missing`.
 fn field(input: Option<Raw<'_>>, keys: &[&str], missing: &str) -> String {
     let found = keys.iter().find_map(|key| input?.get(key)?.text());
-    found.map_or_else(
-        || missing.to_owned(),
-        |text| text.prefix(LONGEST).into_owned(),
-    )
+    found.map_or_else(|| missing.to_owned(), |text| start(text, LONGEST))
+}
+
+/// About so many bytes of a text, with a mark where it is cut.
+fn start(text: Text<'_>, bytes: usize) -> String {
+    let mut start = text.prefix(bytes).into_owned();
+    // An escape has more bytes than its character, so the length of the JSON
+    // alone does not tell.
+    let is_longer = || text.prefix(start.len() + 1).len() > start.len();
+    if text.bytes().len() > bytes && is_longer() {
+        start.push_str(CUT);
+    }
+    start
 }
 
 /// The start of a command, longer than is shown: a secret at the cut must be
 /// recognised.
 fn command(input: Option<Raw<'_>>) -> String {
     let found = input.and_then(|input| input.get("command")?.text());
-    found.map_or_else(String::new, |text| {
-        text.prefix(COMMAND * 4 + 256).into_owned()
-    })
+    found.map_or_else(String::new, |text| start(text, COMMAND * 4 + 256))
 }
 
 /// The arguments as they were written.
 fn arguments(input: Option<Raw<'_>>) -> String {
     let bytes = input.map_or(&b"{}"[..], Raw::bytes);
-    String::from_utf8_lossy(&bytes[..bytes.len().min(LONGEST)]).into_owned()
+    let mut start = String::from_utf8_lossy(&bytes[..bytes.len().min(LONGEST)]).into_owned();
+    if bytes.len() > LONGEST {
+        start.push_str(CUT);
+    }
+    start
 }
 
 fn message(input: Option<Raw<'_>>) -> String {

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::calls::{OpenCall, OpenCalls};
 use crate::clock::Clock;
 use crate::line::{ProgressLine, Tone, duration};
-use crate::{commit, own_lines, system, tools};
+use crate::{commit, failure, own_lines, system, tools};
 
 /// Bytes of a text that are decoded: more than is shown, so that a secret at the
 /// cut is recognised.
@@ -62,10 +62,11 @@ impl ProgressTracker {
     }
 
     /// Whether a tool's result that begins with `head` has no line: its call
-    /// cannot have made a commit. Closes the call.
+    /// did not fail with a code and cannot have made a commit. Closes the call.
     pub fn is_silent_result(&mut self, line: &[u8]) -> bool {
         const RESULT: &[u8] =
             br#"{"type":"user","message":{"role":"user","content":[{"tool_use_id":""#;
+        const FAILURE: &[u8] = br#"","type":"tool_result","content":"Exit code "#;
         let Some(rest) = line.strip_prefix(RESULT) else {
             return false;
         };
@@ -77,8 +78,8 @@ impl ProgressTracker {
             return self.calls.none_open();
         };
         if call.is_shell {
-            let reports = call.may_commit || memchr::memmem::find(line, b"gitOperation").is_some();
-            if reports {
+            let failed = rest[end..].starts_with(FAILURE);
+            if failed || call.may_commit || memchr::memmem::find(line, b"gitOperation").is_some() {
                 return false;
             }
             self.calls.close(id);
@@ -260,10 +261,7 @@ impl ProgressTracker {
             let line = ProgressLine::new("Commit", commits.join(", "));
             self.lines.push(line.key(Tone::Good).under(depth));
         } else if result.is_error {
-            let call = call.map(|call| format!("{}: {}", call.label, call.target));
-            let line = ProgressLine::new("Failed", call.unwrap_or_default());
-            self.lines
-                .push(line.detail().tone(Tone::Warning).under(depth));
+            self.lines.push(failure::line(call, result).under(depth));
         }
     }
 

@@ -172,33 +172,14 @@ impl Summary {
     /// the end of a line, or turn text around on a terminal, are escaped.
     #[expect(clippy::missing_panics_doc, reason = "every key is a string")]
     pub fn line(&self) -> String {
-        visible(serde_json::to_string(self).expect("no map with keys other than strings"))
+        let json = serde_json::to_string(self).expect("no map with keys other than strings");
+        cr_io::visible_json(&json).into_owned()
     }
 
     /// The same over many lines, for people.
     #[expect(clippy::missing_panics_doc, reason = "every key is a string")]
     pub fn pretty(&self) -> String {
-        visible(serde_json::to_string_pretty(self).expect("as above"))
+        let json = serde_json::to_string_pretty(self).expect("as above");
+        cr_io::visible_json(&json).into_owned()
     }
-}
-
-/// Escapes characters that a terminal may act on. They can only be inside strings,
-/// where JSON allows the escape.
-fn visible(json: String) -> String {
-    if json.is_ascii() && !json.contains('\u{7f}') {
-        return json;
-    }
-    // The only plain controls are those between the fields.
-    let is_hidden = |c: char| c >= ' ' && cr_io::is_hidden(c);
-    let mut out = String::with_capacity(json.len());
-    let mut rest = &*json;
-    while let Some((at, c)) = rest.char_indices().find(|&(_, c)| is_hidden(c)) {
-        out.push_str(&rest[..at]);
-        for unit in c.encode_utf16(&mut [0; 2]) {
-            out.push_str(&format!("\\u{unit:04x}"));
-        }
-        rest = &rest[at + c.len_utf8()..];
-    }
-    out.push_str(rest);
-    out
 }

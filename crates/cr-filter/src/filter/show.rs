@@ -69,21 +69,22 @@ impl<W: Write> Filter<'_, W> {
     }
 
     pub(super) fn row(&mut self, event: &Event<'_>, number: u64) -> anyhow::Result<Fate> {
-        let at = self.formatter.clock.event();
-        let rows: Vec<_> = self.rows.rows(event, at, number).collect();
-        for row in &rows {
-            self.write_row(row)?;
-        }
+        let rows = self.rows.rows(event, &self.formatter.clock, number);
+        let rows: Vec<_> = rows.collect();
         // A call's row comes with its result.
         let used = !rows.is_empty() || event.kind == Kind::Assistant;
+        for row in rows {
+            self.write_row(row)?;
+        }
         Ok(if used { Fate::Shown } else { Fate::Dropped })
     }
 
-    pub(super) fn write_row(&mut self, row: &Row) -> anyhow::Result<()> {
-        let mut row = row.clone();
+    pub(super) fn write_row(&mut self, mut row: Row) -> anyhow::Result<()> {
         row.file.clone_from(&self.options.name);
         row.redact(&self.formatter.redactor);
-        let line = serde_json::to_string(&row).context("write a row")?;
-        self.sink.line(&line, &mut self.out)
+        self.json.clear();
+        serde_json::to_writer(&mut self.json, &row).context("write a row")?;
+        let line = std::str::from_utf8(&self.json).context("a row is text")?;
+        self.sink.line(&cr_io::visible_json(line), &mut self.out)
     }
 }

@@ -8,6 +8,7 @@ mod formats;
 mod manners;
 mod memory;
 mod recordings;
+mod rows;
 mod tools;
 
 use cr_test::Command;

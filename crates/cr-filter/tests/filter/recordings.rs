@@ -126,6 +126,7 @@ fn a_tool_run_reads_as_a_person_would_tell_it() {
         "Commit: feat: first 'quoted' commit",
         r#"Bash: echo x >> a.txt && git commit -qam "$(cat <<'EOM'\nfix: heredoc "subject" line\n\nB..."#,
         "Bash: exit 3",
+        "Failed: Bash: exit 3 | code 3",
         "Read: /home/dev/repo/does-not-exist.txt",
         "Search: alpha",
         "Search: **/*.rs",

@@ -1,6 +1,6 @@
 //! How each tool, and the agent's words, are shown.
 
-use crate::{assistant, call, quoted, shown};
+use crate::{assistant, call, quoted, result, shown};
 
 fn only(input: &str) -> String {
     let text = shown(&[], &format!("{input}\n"));
@@ -158,5 +158,31 @@ fn an_error_of_the_api_is_told_once() {
     assert_eq!(
         other,
         "  Error: API Error: 500\nFailed: api_error: API Error: 429\n"
+    );
+}
+
+#[test]
+fn a_failed_command_is_one_line_with_its_code_and_the_start_of_its_error() {
+    let told = |flags: &[&str], tool: &str, error: &str| {
+        let input = format!(
+            "{}\n{}\n",
+            call(tool, r#"{"command":"cat a","file_path":"a"}"#),
+            result(&quoted(error), true)
+        );
+        shown(&[&["--time", "none"], flags].concat(), &input)
+    };
+    assert_eq!(
+        told(&[], "Bash", "Exit code 1\n\ncat: a: No such file\nmore"),
+        "Bash: cat a\nFailed: Bash: cat a | code 1 | cat: a: No such file\n"
+    );
+    assert_eq!(
+        told(&["-v"], "Bash", "Exit code 3"),
+        "Bash: cat a\nFailed: Bash: cat a | code 3\n"
+    );
+    let unread = "<tool_use_error>File has not been read</tool_use_error>";
+    assert_eq!(told(&[], "Edit", unread), "Edit: a\n");
+    assert_eq!(
+        told(&["-v"], "Edit", unread),
+        "Edit: a\nFailed: Edit: a | File has not been read\n"
     );
 }
