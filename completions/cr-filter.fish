@@ -2,9 +2,9 @@ complete -c cr-filter -l tee -d 'Pass the stream on and write the text to standa
 complete -c cr-filter -l time -d 'The time that a line shows, in the local zone' -r -f -a "event\t'The event\'s own, else the last one seen, else its arrival'
 now\t'The time at which the line is written'
 none\t'No time at all'"
-complete -c cr-filter -l format -d 'Output format: text for people, github for a workflow\'s log, json for one flat row an event' -r -f -a "text\t'`[HH:MM:SS] Kind: text`'
+complete -c cr-filter -l format -d 'Output format: text for people, github for a workflow\'s log, json for one flat row per event' -r -f -a "text\t'`[HH:MM:SS] Kind: text`'
 github\t'The same, with the groups and annotations of a GitHub workflow; writes the step\'s summary and outputs when `GITHUB_ACTIONS` is set'
-json\t'One JSON object an event, a tool\'s together with its result'"
+json\t'One JSON object per event; a tool call comes together with its result'"
 complete -c cr-filter -l width -d 'Cut lines after this many characters' -r
 complete -c cr-filter -l limit -d 'After this many bytes of text show only commits, errors, limits and the end' -r
 complete -c cr-filter -s v -l verbose -d 'Show more: short texts, thinking, other failed tools, prompts, every turn'

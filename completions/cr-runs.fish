@@ -36,7 +36,7 @@ complete -c cr-runs -n "__fish_cr_runs_needs_command" -f -a "prune" -d 'Remove o
 complete -c cr-runs -n "__fish_cr_runs_needs_command" -f -a "config" -d 'Print every setting of claude-runner with its source'
 complete -c cr-runs -n "__fish_cr_runs_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c cr-runs -n "__fish_cr_runs_using_subcommand ls" -s n -d 'How many; 0 is all' -r
-complete -c cr-runs -n "__fish_cr_runs_using_subcommand ls" -l json -d 'One JSON object a run'
+complete -c cr-runs -n "__fish_cr_runs_using_subcommand ls" -l json -d 'Print one JSON object per run'
 complete -c cr-runs -n "__fish_cr_runs_using_subcommand ls" -l running -d 'Only runs that are going on'
 complete -c cr-runs -n "__fish_cr_runs_using_subcommand ls" -s h -l help -d 'Print help'
 complete -c cr-runs -n "__fish_cr_runs_using_subcommand status" -l last -d 'The run that was started last'

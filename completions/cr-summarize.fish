@@ -2,7 +2,7 @@ complete -c cr-summarize -l context-window -d 'Size of the context window, where
 complete -c cr-summarize -l prices -d 'Estimate by the prices in this file, in dollars for a million tokens: `{"MODEL": {"input": 3, "output": 15, "cache_read": 0.3, "cache_creation": 3.75}}`' -r -F
 complete -c cr-summarize -l run-dir -d 'Also write the summary to DIR/summary.json' -r -F
 complete -c cr-summarize -l max-line -d 'Skip lines longer than this many bytes' -r
-complete -c cr-summarize -l full -d 'Print all fields in full, however long'
+complete -c cr-summarize -l full -d 'Print all fields in full, without a length limit'
 complete -c cr-summarize -l pretty -d 'Print the summary over many lines, as on a terminal'
 complete -c cr-summarize -l delimiter -d 'Print a line `---CLAUDE-RUNNER-RESULT---` first'
 complete -c cr-summarize -l per-session -d 'Print one line for each session of an input'

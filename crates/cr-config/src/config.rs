@@ -116,7 +116,9 @@ impl Config {
             Some(path) => StateDir::at(Path::new(path)),
             None => StateDir::from_env(),
         };
-        state.ok_or_else(|| anyhow!("there is no home to keep runs in").context(Exit::Config))
+        state.ok_or_else(|| {
+            anyhow!("no state directory, because HOME is not set").context(Exit::Config)
+        })
     }
 
     /// The limit of progress, in bytes.

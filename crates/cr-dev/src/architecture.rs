@@ -10,8 +10,9 @@ use crate::tools;
 /// Crates that may depend on tools: they are for development only.
 const DEVELOPMENT: [&str; 3] = ["cr-dev", "cr-mock", "cr-test"];
 
-/// What only one crate may write in its source: the text, the crate, and what to
-/// use elsewhere. The texts are written so that this file is no finding.
+/// Texts that only one crate may have in its source: the text, the crate, and the
+/// replacement for other crates. They are split here, so that this file is no
+/// finding.
 const HOMES: [(&str, &str, &str); 4] = [
     (
         concat!("\"c", "r\""),

@@ -58,7 +58,7 @@ fn compare(files: &[String], index: &str, notice: &str) -> Vec<String> {
         if !files.iter().any(|known| known == file) {
             found.push(format!("{place}: {file} is not there"));
         }
-        // What follows in brackets is where it stands.
+        // The location follows in brackets.
         let licence = licence.split(" (").next().unwrap_or_default();
         if !KNOWN.contains(&licence) {
             found.push(format!("{place}: no text for the licence `{licence}`"));

@@ -61,7 +61,7 @@ pub(crate) fn run(root: &Path, notes: &mut dyn Write) -> anyhow::Result<Exit> {
     let mut found = not_allowed(large, &ALLOWED);
     found.extend(elsewhere);
     for path in texts(root)? {
-        // What is not text has no words to check.
+        // A binary file has no words to check.
         let Ok(text) = fs::read_to_string(root.join(&path)) else {
             continue;
         };

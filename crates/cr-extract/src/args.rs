@@ -7,10 +7,10 @@ use std::path::PathBuf;
 /// The answer of a stream or of a session's log is the structured output of the
 /// last result, else its text, else the text of the last message. A summary of
 /// cr-summarize holds the same; after a line `---CLAUDE-RUNNER-RESULT---` one is
-/// expected; anything else is taken for the answer itself. A run that failed has
-/// no answer, whatever the error says.
+/// expected; any other input is itself the answer. A run that failed has no
+/// answer, even if its error contains JSON.
 ///
-/// JSON is looked for by these rules, and the first that finds any decides: the
+/// JSON is searched by these rules, and the first rule that finds any decides: the
 /// structured output; the whole text; fences tagged json; fences without a tag;
 /// the text outside fences; and, where there is no object or array at all, other
 /// values in fences tagged json. JSON in a fence of another language is never
@@ -24,7 +24,7 @@ use std::path::PathBuf;
 #[command(name = "cr-extract", version, after_help = AFTER)]
 pub struct Args {
     /// Files to read; `-` is standard input, a directory every *.jsonl and
-    /// *.ndjson below it. More than one give one line each, with `file`
+    /// *.ndjson below it. Several files give one line each, with `file`
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
@@ -50,7 +50,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "all")]
     pub last: bool,
 
-    /// Print all JSON that the deciding rule finds, one value a line
+    /// Print all JSON that the deciding rule finds, one value per line
     #[arg(long)]
     pub all: bool,
 

@@ -7,7 +7,7 @@ use cr_io::Exit;
 
 use cr_progress::TimeSource;
 
-/// Show a run of an agent as one line of progress an event
+/// Show a run of an agent as one progress line per event
 ///
 /// Reads the stream of `claude -p --output-format stream-json --verbose`, or
 /// the session logs below ~/.claude/projects, and writes the progress, live:
@@ -35,7 +35,7 @@ pub struct Args {
     pub time: Time,
 
     /// Output format: text for people, github for a workflow's log, json for one
-    /// flat row an event
+    /// flat row per event
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 
@@ -119,7 +119,7 @@ pub enum Format {
     /// The same, with the groups and annotations of a GitHub workflow; writes
     /// the step's summary and outputs when `GITHUB_ACTIONS` is set
     Github,
-    /// One JSON object an event, a tool's together with its result
+    /// One JSON object per event; a tool call comes together with its result
     Json,
 }
 

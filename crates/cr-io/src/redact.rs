@@ -346,7 +346,7 @@ fn bearer(rest: &[u8]) -> Result<usize, usize> {
 
 fn jwt(rest: &[u8]) -> Result<usize, usize> {
     let head = run(rest, SHORTEST, is_dashed)?;
-    // What starts later in the head goes on like this, too.
+    // A secret that starts later in the head continues in the same way.
     let body = rest[head..].strip_prefix(b".").ok_or(head)?;
     let claims = run(body, SHORTEST, is_dashed).map_err(|_| head)?;
     let signature = body[claims..].strip_prefix(b".").ok_or(head)?;

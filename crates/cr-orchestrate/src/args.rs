@@ -169,7 +169,7 @@ pub fn sprint_loop() -> clap::Command {
 
 const SPRINT: &str = "\
 This is cr-orchestrate with --sprint and --report. Each agent is asked to report its \
-status as JSON. The status `failed` is a failure, whatever the exit code is. A step \
+status as JSON. The status `failed` is a failure, also with exit code 0. A step \
 whose agent reports `needs-human` is put aside with its question, the other steps \
 continue, and the loop ends with 4. Standard output gets the report.
 

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use crate::agent_options;
 use crate::task::Task;
 
-/// What an attempt is to do.
+/// The specification of an attempt.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Spec {
     pub(crate) run_id: String,
@@ -80,7 +80,7 @@ impl Spec {
     }
 }
 
-/// What an attempt may use; times are seconds.
+/// The limits of an attempt; times are in seconds.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 pub(crate) struct Limits {

@@ -42,7 +42,7 @@ pub(crate) struct Engine {
     stop_signal: Option<i32>,
 }
 
-/// What an engine is made of.
+/// The parts of an engine.
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) layout: RunLayout,

@@ -155,7 +155,7 @@ impl RunLayout {
         let path = self.dir.path().join(file::RUN);
         let run: Option<Run> = read_state(&path)?;
         let mut run = run
-            .with_context(|| format!("{}: it never began", self.dir.path().display()))
+            .with_context(|| format!("{}: the run was not started", self.dir.path().display()))
             .context(Exit::NoInput)?;
         if let (Some(arguments), [task]) = (run.settings.arguments.take(), run.tasks.as_slice()) {
             let mut options = agent_options::of_arguments(&arguments)?;
@@ -254,7 +254,7 @@ mod tests {
         );
         assert_eq!(options.output_file, Some(PathBuf::from("/o")));
         assert_eq!(options.rest, ["--add-dir", "/d"]);
-        // What is written now is read the same way.
+        // The new form is read in the same way.
         layout
             .dir
             .write(file::RUN, &serde_json::to_vec(&run).expect("JSON"))

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use crate::task::Task;
 
-/// Puts `tasks` in the order in which they start. What is wrong with it goes to
-/// `errors`.
+/// Puts `tasks` in the order in which they start. Adds the mistakes in
+/// it to `errors`.
 pub(crate) fn ordered(tasks: Vec<Task>, plan: &str, errors: &mut Vec<String>) -> Vec<Task> {
     let mut waves = HashMap::new();
     for task in &tasks {

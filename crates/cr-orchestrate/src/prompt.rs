@@ -62,7 +62,7 @@ pub(crate) fn prompt(
     parts.join("\n\n")
 }
 
-/// What a new session must know of the one it takes over from.
+/// The facts that a new session needs about the session before it.
 fn handoff(last: &Ended) -> String {
     let mut text = "Another session worked on this task until its context was full. \
                     Take over where it stopped; look at the files first."

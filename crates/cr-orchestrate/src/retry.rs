@@ -24,7 +24,7 @@ use crate::schedule::{RunOptions, TaskRecord};
 use crate::stop_requests::StopRequests;
 use crate::task::Task;
 
-/// What the task is called.
+/// The id of the task.
 const ID: &str = "run";
 
 /// Runs the task, or continues it.

@@ -90,7 +90,7 @@ impl Fields<'_> {
             .map_or(std::slice::from_ref(&value), Vec::as_slice);
         let mut texts = texts.iter().filter_map(Value::as_str);
         if name != "prompt" && texts.any(|text| text.contains('\0')) {
-            self.wrong(format_args!("{name}: a NUL in it"));
+            self.wrong(format_args!("{name}: contains a NUL byte"));
             return None;
         }
         Some(value)

@@ -146,8 +146,8 @@ impl Starter {
         }
     }
 
-    /// Waits until something happens. What has happened once is not asked for
-    /// again: it would wake us for ever.
+    /// Waits until something happens. A source that has reported is not
+    /// polled again: it would wake us for ever.
     fn poll(
         &self,
         signals: &Signals,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use jiff::Timestamp;
 
-/// What a run is called: its start in UTC and eight random hex digits.
+/// The id of a run: its start in UTC and eight random hex digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunId(String);
 

@@ -43,7 +43,7 @@ impl RunState {
         }
     }
 
-    /// Whether it has ended, in whatever way.
+    /// Whether it has ended, in any way.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Ended | Self::Lost)
     }
@@ -260,7 +260,7 @@ pub fn runs_in(runs: &Path) -> Vec<Run> {
     found.into_iter().map(|(_, run)| run).collect()
 }
 
-/// Whether somebody holds the lock `path`. It is opened for reading, so that
+/// Whether a process holds the lock `path`. It is opened for reading, so that
 /// those who watch for its end are not woken by us.
 pub(crate) fn is_locked(path: &Path) -> bool {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;

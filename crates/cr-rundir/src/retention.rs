@@ -90,7 +90,7 @@ fn candidates(state: &Path) -> Vec<Candidate> {
     all
 }
 
-/// Removes a run, unless somebody has just taken it up.
+/// Removes a run, unless a process has just locked it.
 fn remove(run: &Candidate) -> anyhow::Result<bool> {
     let lock = run.has_lock.then(|| RunDir::at(&run.dir)?.lock());
     let Ok(_lock) = lock.transpose() else {

@@ -70,8 +70,8 @@ impl StateDir {
     }
 }
 
-/// Creates the directories above a state directory; they are the user's own
-/// places, and what is there is left as it is.
+/// Creates the directories above a state directory; they belong to the
+/// user, and existing ones are not changed.
 fn create_all(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());

@@ -76,7 +76,7 @@ pub(crate) struct LsArgs {
     #[arg(short, value_name = "N", default_value_t = 20)]
     pub(crate) number: usize,
 
-    /// One JSON object a run
+    /// Print one JSON object per run
     #[arg(long)]
     pub(crate) json: bool,
 

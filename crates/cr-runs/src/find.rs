@@ -60,9 +60,11 @@ pub(crate) fn named(name: &str) -> anyhow::Result<Run> {
     let mut begin = all.iter().filter(|run| run.id().starts_with(name));
     match (begin.next(), begin.next()) {
         (Some(run), None) if name.len() >= 4 => readable(run.clone()),
-        (Some(_), Some(_)) if name.len() >= 4 => {
-            Err(anyhow!("{}: more than one run begins so", sanitized(name)).context(Exit::NoInput))
-        }
+        (Some(_), Some(_)) if name.len() >= 4 => Err(anyhow!(
+            "{}: several run ids begin with this",
+            sanitized(name)
+        )
+        .context(Exit::NoInput)),
         _ => Err(anyhow!("{}: no such run", sanitized(name)).context(Exit::NoInput)),
     }
 }

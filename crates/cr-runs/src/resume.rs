@@ -132,7 +132,7 @@ fn plain(
     Ok(run)
 }
 
-/// The options of a run that takes up the session of `run` with its settings.
+/// The options of a run that continues the session of `run` with its settings.
 fn old_options(run: &Run) -> anyhow::Result<AgentOptions> {
     let id = run.id();
     let usage = |text: String| anyhow!(text).context(Exit::Usage);

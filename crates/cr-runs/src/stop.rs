@@ -38,7 +38,7 @@ pub(crate) fn stop(args: &StopArgs, mut out: impl Write) -> anyhow::Result<Exit>
         }
         // It may have ended just now, and then the supervisor is gone.
         if sent.is_ok() && !wait(&run, &watch, STOP_TIMEOUT) {
-            return Err(anyhow!("{}: it does not end", run.id()).context(Exit::Retry));
+            return Err(anyhow!("{}: the run did not end", run.id()).context(Exit::Retry));
         }
     }
     let line = format!("{}\n", Status::of(&run)?.line());

@@ -241,7 +241,7 @@ impl Activity {
     }
 }
 
-/// What a call is about: its command, its file, its question.
+/// The target of a call: its command, its file, its question.
 fn target(input: Raw<'_>) -> Option<String> {
     const KEYS: [&str; 8] = [
         "command",

@@ -23,7 +23,7 @@ const MAX_PACKET: usize = 64 << 10;
 /// The most descriptors that come with one message.
 const MAX_DESCRIPTORS: usize = 5;
 
-/// What the guardian is told to do.
+/// Commands to the guardian.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) enum Order {
     /// Take note of the run; the run directory and its lock come with this. From
@@ -50,7 +50,7 @@ pub(crate) enum Order {
     Leave,
 }
 
-/// What the guardian must know of a run.
+/// The facts of a run that the guardian needs.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct RunSpec {
     /// The agent's working directory.

@@ -188,7 +188,7 @@ impl Output {
         self.batch.len() <= ATOMIC_WRITE && is_writable(&self.stdout)
     }
 
-    /// Whether the writer has enough to do.
+    /// Whether the queue of the writer is full.
     pub(crate) fn is_full(&self) -> bool {
         let mut state = self.shared.lock();
         let is_full = self.batch.len() + state.waiting.len() >= MAX_WAITING

@@ -80,7 +80,7 @@ pub(crate) fn reader_left(fd: &impl AsFd) -> bool {
     poll_for(&mut fds, Duration::ZERO) && fds[0].revents().contains(PollFlags::ERR)
 }
 
-/// Whether somebody reads at the other end of `fd`, and may stop doing so.
+/// Whether `fd` has a reader at its other end that may leave.
 pub(crate) fn is_pipe(fd: &impl AsFd) -> bool {
     fstat(fd).is_ok_and(|stat| {
         let kind = FileType::from_raw_mode(stat.st_mode);

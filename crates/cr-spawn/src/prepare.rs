@@ -57,7 +57,7 @@ pub(crate) fn run_dir(
         return RunDir::at(path).map(Some).map_err(refused);
     }
     let Some(state) = state else {
-        note("not recorded: there is no home to keep runs in");
+        note("not recorded: no state directory, because HOME is not set");
         return Ok(None);
     };
     match RunDir::create(state, id) {
@@ -80,7 +80,7 @@ pub(crate) fn refused(err: anyhow::Error) -> anyhow::Error {
 
 pub(crate) fn no_isolation(err: io::Error) -> anyhow::Error {
     anyhow::Error::from(err)
-        .context("--isolate: this system gives no process id namespace")
+        .context("--isolate: this system does not allow a process id namespace")
         .context(Exit::Config)
 }
 

@@ -46,11 +46,11 @@ const DELIMITER: &str = "---CLAUDE-RUNNER-RESULT---";
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct Args {
     /// Files to read; `-` is standard input, a directory every *.jsonl and
-    /// *.ndjson below it. More than one give one line each, with `file`
+    /// *.ndjson below it. Several files give one line each, with `file`
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
-    /// Print all fields in full, however long
+    /// Print all fields in full, without a length limit
     #[arg(long)]
     pub full: bool,
 

@@ -47,7 +47,7 @@ pub struct Retry {
 pub struct Limit {
     /// Its name.
     pub clock: String,
-    /// What it was set to.
+    /// Its setting.
     pub limit_ms: Option<u64>,
     /// How long it ran.
     pub elapsed_ms: Option<u64>,

@@ -103,7 +103,7 @@ pub(crate) fn stopped(signal: i32) -> Words {
     };
     words(
         why,
-        "Nothing, if that was meant; resume the session to go on with it.",
+        "Nothing, if this was intended; else resume the session.",
     )
 }
 
@@ -280,7 +280,7 @@ pub(crate) fn failed_silently(code: i32, stderr: &str, retry: &Retry) -> Words {
         ("retry_with_more_time", _) => "Retry with more time.",
         ("fresh_session", _) => "Start a fresh session with a handoff, or with less input.",
         ("stop", _) => {
-            "Stop all runs of this account until a person has seen to the login or the credit."
+            "Stop all runs of this account until a person has fixed the login or the credit."
         }
         ("fix", _) => "Fix the command; the same one fails again.",
         _ => "Retry with the error as context.",

@@ -69,7 +69,10 @@ impl RunningAttempt {
             return Ok(None);
         }
         if self.starts == MOST_STARTS {
-            let text = format!("{}: the attempt left no end", self.path.display());
+            let text = format!(
+                "{}: the attempt did not record its end",
+                self.path.display()
+            );
             return Err(anyhow!(text).context(Exit::Io));
         }
         self.starts += 1;

@@ -98,6 +98,7 @@ fn s7_only_sigterm_is_taken_from_others_than_the_starter() {
     for signal in [Signal::INT, Signal::HUP, Signal::QUIT] {
         run.signal(signal);
     }
+    // Enough time to end, if one of these signals were taken.
     sleep(Duration::from_millis(600));
     run.signal(Signal::TERM);
     let done = run.finish();

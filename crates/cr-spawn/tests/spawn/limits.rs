@@ -143,6 +143,7 @@ fn a_reader_that_stands_still_is_not_the_agents_silence() {
     let case = Case::script(script).args(&["--idle-timeout", "0.5"]);
     let mut run = case.start();
     run.wait_for("cr/start");
+    // Longer than the idle timeout.
     std::thread::sleep(Duration::from_secs(2));
     let done = run.finish();
     assert_eq!(done.exit()["reason"], "exit", "{:?}", done.all("cr/limit"));
