@@ -116,6 +116,47 @@ fn a_run_without_a_permission_mode_gets_none_when_it_is_resumed() {
 }
 
 #[test]
+fn a_run_with_retries_keeps_the_permission_mode_of_its_environment() {
+    let case = agent().env("CR_PERMISSION_MODE", "plan");
+    // Without any option of cr-spawn.
+    let done = case.run(&["go", "--retry", "0"]);
+    assert_eq!(done.code(), Some(0), "{done:?}");
+    assert!(has(&case, "--permission-mode=plan"), "{:?}", argv(&case));
+
+    let case = interrupted(case);
+    let done = case.run(&["--resume-run", &case.runs()[0].to_string_lossy()]);
+    assert_eq!(done.code(), Some(0), "{done:?}");
+    assert!(has(&case, "--permission-mode=plan"), "{:?}", argv(&case));
+
+    // An older version did not record a mode that the environment gave.
+    let case = interrupted(case);
+    let file = case.runs()[0].join("run.json");
+    let text = fs::read_to_string(&file).expect("run.json");
+    let mode = r#""permission_mode":"plan""#;
+    assert!(text.contains(mode), "{text}");
+    let without = text.replace(mode, r#""permission_mode":null"#);
+    fs::write(&file, without).expect("written");
+    let done = case.run(&["--resume-run", &case.runs()[0].to_string_lossy()]);
+    assert_eq!(done.code(), Some(0), "{done:?}");
+    assert!(!has(&case, "--permission-mode"), "{:?}", argv(&case));
+    assert!(!has(&case, "--dangerously"), "{:?}", argv(&case));
+}
+
+/// The same case, as if its only run had been interrupted, in a shell in which
+/// permissions are skipped.
+fn interrupted(case: Case) -> Case {
+    let attempts = case.runs()[0].join("attempts/run");
+    for entry in fs::read_dir(attempts).expect("attempts") {
+        let file = entry.expect("an attempt").path().join("end.json");
+        let text = fs::read_to_string(&file).expect("end.json");
+        let text = text.replace(r#""outcome":"success""#, r#""outcome":"interrupted""#);
+        fs::write(&file, text).expect("written");
+    }
+    fs::remove_file(case.path("home/argv")).expect("removed");
+    case.env("CR_PERMISSION_MODE", "bypassPermissions")
+}
+
+#[test]
 fn what_would_be_another_run_is_refused() {
     let case = agent();
     assert_eq!(case.run(&["go", "--name", "n"]).code(), Some(0));

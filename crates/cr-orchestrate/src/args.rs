@@ -213,7 +213,7 @@ pub(crate) struct RetryArgs {
     #[arg(long, value_name = "N")]
     pub(crate) control_fd: Option<i32>,
 
-    /// The options of cr-spawn; without any, the run is resumed
+    /// The options of cr-spawn; without any, a run that has begun is resumed
     #[arg(last = true)]
     pub(crate) options: Vec<OsString>,
 }

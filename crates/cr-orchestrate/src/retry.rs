@@ -64,7 +64,8 @@ fn prepare(args: &RetryArgs) -> anyhow::Result<(Engine, Lock)> {
         dir: RunDir::at(&args.dir)?,
     };
     let lock = layout.dir.lock_patiently().context(Exit::Retry)?;
-    let mut run = if args.options.is_empty() {
+    // A new run may have no options either.
+    let mut run = if args.options.is_empty() && layout.dir.has(file::RUN) {
         layout.run()?
     } else {
         begin(args, &layout)?
@@ -108,6 +109,11 @@ fn begin(args: &RetryArgs, layout: &RunLayout) -> anyhow::Result<Run> {
     let options = AgentOptions::try_parse_from(name.chain(args.options.iter().cloned()));
     let mut options = options.unwrap_or_else(|err| err.exit());
     options.make_absolute();
+    let command = AgentCommand::new(&options)?;
+    // All attempts have the mode of today, also those of a resumed run.
+    if !options.dangerously_skip_permissions {
+        options.permission_mode.clone_from(&command.permission_mode);
+    }
     let cwd = options.cwd.as_deref().unwrap_or(Path::new("."));
     let cwd = std::fs::canonicalize(cwd)
         .with_context(|| cwd.display().to_string())
@@ -126,7 +132,9 @@ fn begin(args: &RetryArgs, layout: &RunLayout) -> anyhow::Result<Run> {
     };
     let started = compose_line(Some(id.as_str()), &started);
     layout.dir.write(file::STARTED, &started)?;
-    write_settings(&options, &task.cwd, layout)?;
+    // As cr-spawn does for a single agent.
+    let program = Path::new(&command.name);
+    cr_agent::Settings::in_force(&options, &command, &task.cwd, program).write(&layout.dir)?;
     Ok(Run {
         schema: cr_rundir::SCHEMA,
         id: id.to_string(),
@@ -137,13 +145,6 @@ fn begin(args: &RetryArgs, layout: &RunLayout) -> anyhow::Result<Run> {
         },
         tasks: vec![task],
     })
-}
-
-/// Writes `settings.json`, as cr-spawn does for a single agent.
-fn write_settings(options: &AgentOptions, cwd: &Path, layout: &RunLayout) -> anyhow::Result<()> {
-    let command = AgentCommand::new(options)?;
-    let program = Path::new(&command.name);
-    cr_agent::Settings::in_force(options, &command, cwd, program).write(&layout.dir)
 }
 
 /// The task of `options`; its prompt is standard input.

@@ -62,7 +62,7 @@ pub(crate) fn prepare(
         options: Vec::new(),
         signals,
         runner,
-        env: Vec::new(),
+        env: vec![no_mode()],
     })
 }
 
@@ -127,9 +127,15 @@ fn plain(
     };
     let mut run = PreparedRun::new(runner, config, options)?;
     if !is_mode_given {
-        run.env.push(("CR_PERMISSION_MODE".into(), "".into()));
+        run.env.push(no_mode());
     }
     Ok(run)
+}
+
+/// The variable that says nothing about permissions. The mode of a resumed run is
+/// on record, and what the environment says today is not.
+fn no_mode() -> (OsString, OsString) {
+    ("CR_PERMISSION_MODE".into(), "".into())
 }
 
 /// The options of a run that continues the session of `run` with its settings.
