@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use anyhow::Context;
+use cr_io::NewerSchema;
 use cr_rundir::RunDir;
 use cr_summary::Summary;
 use cr_verdict::Outcome;
@@ -56,13 +57,15 @@ fn text_of(value: Value) -> String {
     }
 }
 
-/// Reads the summary in `dir`.
-pub(crate) fn by_summary(dir: &RunDir, spec: &Spec) -> End {
+/// Reads the summary in `dir`. One of a later version is an error: the attempt
+/// is not judged by what is not understood.
+pub(crate) fn by_summary(dir: &RunDir, spec: &Spec) -> anyhow::Result<End> {
     let path = dir.path().join(cr_rundir::file::SUMMARY);
     let read = cr_summary::read(&path).and_then(|summary| summary.context("no summary"));
     let summary = match read {
         Ok(summary) => summary,
-        Err(err) => return End::new(Outcome::Incomplete, &cr_io::message(&err)),
+        Err(err) if err.downcast_ref::<NewerSchema>().is_some() => return Err(err),
+        Err(err) => return Ok(End::new(Outcome::Incomplete, &cr_io::message(&err))),
     };
     let status = status_in(&summary).filter(|_| spec.sprint);
     let limit_ms = summary.ended_by_clock().and_then(|limit| limit.limit_ms);
@@ -92,7 +95,7 @@ pub(crate) fn by_summary(dir: &RunDir, spec: &Spec) -> End {
     if let Some(status) = status.filter(|_| end.is_success()) {
         apply_status(&mut end, status);
     }
-    end
+    Ok(end)
 }
 
 /// The status that the agent was asked to end its answer with. JSON before it
@@ -154,5 +157,22 @@ pub(crate) fn commits(task: &Task, end: &End) -> Option<(Outcome, String)> {
             "a commit was made, and this task must not make one".to_owned(),
         )),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_of_a_later_version_is_no_end_of_an_attempt() {
+        let temp = tempfile::tempdir().expect("a directory");
+        let dir = RunDir::at(temp.path()).expect("a run directory");
+        let end = by_summary(&dir, &Spec::default()).expect("an end");
+        assert_eq!(end.outcome(), Outcome::Incomplete);
+        let newer = br#"{"schema":99,"outcome":"success"}"#;
+        dir.write(cr_rundir::file::SUMMARY, newer).expect("written");
+        let err = by_summary(&dir, &Spec::default()).expect_err("a later version");
+        assert_eq!(cr_io::exit_of(&err), cr_io::Exit::Config);
     }
 }

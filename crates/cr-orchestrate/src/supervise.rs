@@ -175,7 +175,7 @@ impl Attempt<'_> {
 
     /// The end by the summary and, if that is good, by what must hold.
     fn judged(&mut self) -> anyhow::Result<End> {
-        let mut end = judge::by_summary(self.dir, self.spec);
+        let mut end = judge::by_summary(self.dir, self.spec)?;
         if !end.is_success() {
             return Ok(end);
         }

@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, anyhow};
 use cr_io::Exit;
-use cr_rundir::file;
+use cr_rundir::{Run, file};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::stop;
@@ -69,6 +69,7 @@ impl RunningAttempt {
             return Ok(None);
         }
         if self.starts == MOST_STARTS {
+            Run::new(&self.path).refuse_newer()?;
             let text = format!(
                 "{}: the attempt did not record its end",
                 self.path.display()
