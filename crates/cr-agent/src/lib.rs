@@ -12,3 +12,7 @@ pub use argv::{AgentCommand, check, working_directory};
 pub use options::{AgentOptions, Clocks};
 pub use program::{Missing, Version, find_program, program_version};
 pub use settings::{OsText, Settings};
+
+/// The variable with the PATH of cr-spawn and its agent, where it is not that of
+/// the other stages: those need `git` and `cat`, whatever a task says.
+pub const AGENT_PATH: &str = "CR_AGENT_PATH";

@@ -42,6 +42,11 @@ fn pipeline(dir: &RunDir, spec: &Spec) -> anyhow::Result<Pipeline> {
         .env
         .iter()
         .filter_map(|entry| entry.split_once('='));
+    // The stages around the agent keep the PATH by which they find their tools.
+    let env = env.map(|(name, value)| match name {
+        "PATH" => (cr_agent::AGENT_PATH, value),
+        _ => (name, value),
+    });
     let env = env.chain([("CR_RUN_ID", spec.run_id.as_str())]);
     let env = env.map(|(name, value)| (OsString::from(name), OsString::from(value)));
     Ok(Pipeline {

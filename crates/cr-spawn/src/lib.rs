@@ -31,11 +31,28 @@ mod supervisor;
 
 pub use guardian::guard;
 
-use cr_agent::AgentOptions;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use anyhow::Context;
+use cr_agent::{AGENT_PATH, AgentOptions};
 use cr_io::Exit;
 
 /// Runs the agent that `options` ask for, to the end; the stream goes to standard
 /// output.
 pub fn run(options: &AgentOptions) -> anyhow::Result<Exit> {
+    take_agent_path()?;
     start::run(options)
+}
+
+/// Starts this program anew with the PATH that is for it alone, if there is one.
+fn take_agent_path() -> anyhow::Result<()> {
+    let Some(path) = std::env::var_os(AGENT_PATH) else {
+        return Ok(());
+    };
+    let program = std::env::current_exe().context(Exit::Tool)?;
+    let mut command = Command::new(program);
+    command.args(std::env::args_os().skip(1));
+    command.env_remove(AGENT_PATH).env("PATH", path);
+    Err(command.exec()).context(AGENT_PATH).context(Exit::Tool)
 }

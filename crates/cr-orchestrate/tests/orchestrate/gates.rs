@@ -1,6 +1,7 @@
 //! Commands of the plan that misbehave.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 use cr_test::{Signal, appears};
@@ -48,7 +49,7 @@ fn what_no_command_line_can_hold_is_a_mistake_in_the_plan() {
     let ended = case.run(&["../plan.json"]);
     assert_eq!(ended.code, Some(2), "{}", ended.err);
     for field in ["verify", "model", "env"] {
-        let words = format!("{field}: a NUL");
+        let words = format!("{field}: contains a NUL");
         assert!(ended.err.contains(&words), "{field}: {}", ended.err);
     }
 }
@@ -77,4 +78,24 @@ fn what_was_not_tried_cannot_be_tried_again() {
         ended.err
     );
     assert_eq!(case.resume(&[]).code, Some(0));
+}
+
+#[test]
+fn a_path_of_a_task_is_for_its_agent_alone() {
+    let case = Case::new();
+    let agent = r#"#!/bin/sh
+case "$*" in *--version*) echo 2.1.326; exit ;; esac
+echo "$PATH ${CR_AGENT_PATH-none}" >"$CASE/path"
+echo '{"type":"system","subtype":"init","session_id":"s","model":"m","tools":[]}'
+echo '{"type":"result","subtype":"success","is_error":false,"result":"ok","num_turns":1,"duration_ms":5,"session_id":"s","total_cost_usd":0.01,"usage":{}}'
+"#;
+    case.write("alone", agent);
+    let program = case.path("alone");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("set");
+    let env = format!("[PATH=/nowhere, CR_CLAUDE={}]", program.display());
+    let plan = format!("tasks:\n- {{id: a, prompt: x, env: {env}}}\n");
+    case.write("plan.yaml", &plan);
+    let ended = case.go(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert_eq!(case.read("path"), "/nowhere none\n");
 }
