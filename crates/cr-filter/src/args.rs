@@ -151,8 +151,10 @@ Examples:
   cr-filter --format json run.ndjson | jq -r 'select(.kind==\"tool\" and .ok==false) | .target'
       What failed.
 
-Rows of --format json, one JSON object a line; every field is always there, and
-null where it does not apply or is not known:
+Rows of --format json:
+  One JSON object a line. Every field is always there, and null where it does not
+  apply or is not known. Characters that act on a terminal are escaped.
+
   at                     time: the event's own, else the last one seen, else its
                          arrival
   session_id, run_id     the session; the run, from the lines of cr-spawn
@@ -180,7 +182,5 @@ null where it does not apply or is not known:
                          read from the cache, written to it
   cost_usd               cost of a turn
   file                   name of the input, where there are several
-  line                   number of the line in its input; of a call: its own
-
-Characters that act on a terminal are escaped in rows (\\u009b)."
+  line                   number of the line in its input; of a call: its own"
 );

@@ -5,6 +5,7 @@
 //! of the agent add a `gitOperation` of their own.
 
 use cr_event::{Cursor, Event, Raw, Text, ToolResult};
+use cr_stream::GitEnd;
 
 /// Words of a command after which `[branch sha]` is git's and not a listing's.
 const MAKERS: [&str; 7] = [
@@ -16,6 +17,13 @@ const MAKERS: [&str; 7] = [
     "am",
     "pull",
 ];
+
+/// A commit that a result reported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Commit {
+    sha: String,
+    pub(crate) subject: String,
+}
 
 /// Whether the output of `command` may report a commit.
 pub(crate) fn may_commit(command: &str) -> bool {
@@ -30,8 +38,8 @@ pub(crate) fn may_commit(command: &str) -> bool {
     git && maker
 }
 
-/// The subjects of the commits that a successful result reports, newest last.
-pub(crate) fn reported(event: &Event<'_>, result: &ToolResult<'_>, trusted: bool) -> Vec<String> {
+/// The commits that a successful result reports, newest last.
+pub(crate) fn reported(event: &Event<'_>, result: &ToolResult<'_>, trusted: bool) -> Vec<Commit> {
     if result.is_error {
         return Vec::new();
     }
@@ -41,15 +49,50 @@ pub(crate) fn reported(event: &Event<'_>, result: &ToolResult<'_>, trusted: bool
     if operation.is_none() && !trusted {
         return Vec::new();
     }
-    let mut subjects = Vec::new();
+    let mut commits = Vec::new();
     for text in texts(result.content) {
-        subjects.extend(text.decode().lines().filter_map(subject).map(str::to_owned));
+        commits.extend(text.decode().lines().filter_map(report).map(Commit::new));
     }
-    if subjects.is_empty() {
+    if commits.is_empty() {
         let sha = operation.and_then(|commit| commit.string("sha"));
-        subjects.extend(sha.map(std::borrow::Cow::into_owned));
+        commits.extend(sha.map(|sha| Commit::new((&sha, &sha))));
     }
-    subjects
+    commits
+}
+
+impl Commit {
+    fn new((sha, subject): (&str, &str)) -> Self {
+        let (sha, subject) = (sha.to_owned(), subject.to_owned());
+        Self { sha, subject }
+    }
+
+    /// Whether one id is the start of the other.
+    fn is(&self, sha: &str) -> bool {
+        self.sha.starts_with(sha) || sha.starts_with(&self.sha)
+    }
+}
+
+/// The subjects of the agent's commits that git found and no result reported,
+/// oldest first: `git commit -q` prints nothing, and a failed command may have
+/// made a commit before. A commit that was rewritten has another id and the same
+/// subject.
+pub(crate) fn unnamed(
+    git: &GitEnd<'_>,
+    mut named: Vec<Commit>,
+) -> impl Iterator<Item = String> + use<> {
+    let all = git.commits.iter().flatten().rev();
+    let own = git.agent_commits.as_ref();
+    let split = all.filter_map(|commit| commit.split_once(' '));
+    let is_own = |sha: &str| own.is_none_or(|own| own.iter().any(|id| id == sha));
+    let mut quiet: Vec<_> = split.filter(|(sha, _)| is_own(sha)).collect();
+    let mut take = |is: &dyn Fn(&Commit) -> bool| {
+        let at = named.iter().position(is);
+        at.map(|at| named.swap_remove(at)).is_some()
+    };
+    quiet.retain(|(sha, _)| !take(&|commit| commit.is(sha)));
+    quiet.retain(|(_, subject)| !take(&|commit| commit.subject == *subject));
+    let subjects: Vec<_> = quiet.iter().map(|(_, subject)| (*subject).into()).collect();
+    subjects.into_iter()
 }
 
 /// The strings of a result: itself, or its text blocks.
@@ -69,12 +112,12 @@ pub(crate) fn texts(content: Option<Raw<'_>>) -> Vec<Text<'_>> {
     found
 }
 
-/// The subject in `[branch sha] subject`, git's report of a commit.
-fn subject(line: &str) -> Option<&str> {
+/// The id and the subject in `[branch sha] subject`, git's report of a commit.
+fn report(line: &str) -> Option<(&str, &str)> {
     let (head, subject) = line.strip_prefix('[')?.split_once("] ")?;
     let (branch, sha) = head.rsplit_once(' ')?;
     let is_sha = (4..=64).contains(&sha.len()) && sha.bytes().all(|b| b.is_ascii_hexdigit());
-    (is_sha && !branch.is_empty()).then_some(subject.trim_end())
+    (is_sha && !branch.is_empty()).then_some((sha, subject.trim_end()))
 }
 
 #[cfg(test)]
@@ -95,7 +138,8 @@ mod tests {
             ("[INFO] done", None),
         ];
         for (line, expected) in cases {
-            assert_eq!(subject(line), expected, "{line}");
+            let subject = report(line).map(|(_, subject)| subject);
+            assert_eq!(subject, expected, "{line}");
         }
     }
 

@@ -19,6 +19,7 @@ mod rows;
 mod system;
 mod tools;
 mod tracker;
+mod turn_end;
 
 pub use clock::{Clock, TimeSource};
 pub use format::{LineFormatter, wants_colour};

@@ -1,6 +1,7 @@
 //! One line of progress, before it is formatted.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 /// Characters of an agent's text that are shown.
 pub(crate) const TEXT_CHARS: usize = 200;
@@ -104,5 +105,19 @@ pub(crate) fn duration(seconds: u64) -> String {
         (0, 0, s) => format!("{s}s"),
         (0, m, s) => format!("{m}m{s}s"),
         (h, m, _) => format!("{h}h{m}m"),
+    }
+}
+
+/// How long something took, rounded as in the summary.
+pub(crate) fn elapsed(ms: u64) -> String {
+    duration(ms.saturating_add(500) / 1000)
+}
+
+/// The length of a clock. A short one is exact: `0.5s`.
+pub(crate) fn setting(ms: u64) -> String {
+    if ms < 60_000 {
+        cr_io::show_duration(Duration::from_millis(ms))
+    } else {
+        duration(ms / 1000)
     }
 }

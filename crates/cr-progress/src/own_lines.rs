@@ -7,14 +7,15 @@ use cr_event::Event;
 use cr_stream::{Clock, Exit, GitEnd, Limit, Named, OwnLine, Reason, Run, Start, Subtype, Task};
 use jiff::Timestamp;
 
-use crate::line::{ProgressLine, Tone, duration};
+use crate::line::{ProgressLine, Tone, elapsed, setting};
 
-/// The progress line of a line of our own, if it has one.
-pub(crate) fn line(event: &Event<'_>) -> Option<ProgressLine> {
-    Some(match OwnLine::read(event)? {
-        OwnLine::Start(line) => start(&line),
-        OwnLine::Limit(line) => limit(&line),
-        OwnLine::Exit(line) => exit(&line),
+/// The progress line of a line of our own, if it has one; `limit` is the last
+/// clock that ran out.
+pub(crate) fn line(line: &OwnLine<'_>, limit: Option<(Clock, u64)>) -> Option<ProgressLine> {
+    Some(match line {
+        OwnLine::Start(line) => start(line),
+        OwnLine::Limit(line) => ran_out(line),
+        OwnLine::Exit(line) => exit(line, limit),
         OwnLine::Stderr(line) => text("Stderr", &line.text).tone(Tone::Warning),
         OwnLine::Noise(line) => text("Noise", &line.text).detail(),
         OwnLine::Forged(line) => text("Forged", &line.line).key(Tone::Error),
@@ -22,9 +23,9 @@ pub(crate) fn line(event: &Event<'_>) -> Option<ProgressLine> {
             let text = format!("a line of {} bytes was moved to a file", line.bytes);
             ProgressLine::new("Oversize", text).tone(Tone::Warning)
         }
-        OwnLine::GitEnd(line) => return git(&line),
-        OwnLine::Task(line) => task(&line),
-        OwnLine::Run(line) => return run(&line),
+        OwnLine::GitEnd(line) => return git(line),
+        OwnLine::Task(line) => task(line),
+        OwnLine::Run(line) => return run(line),
         _ => return None,
     })
 }
@@ -68,7 +69,7 @@ fn start(start: &Start<'_>) -> ProgressLine {
         ("turn", limits.turn_timeout_ms),
     ];
     for (name, limit) in clocks {
-        let clock = limit.map_or_else(off, |ms| duration(ms / 1000));
+        let clock = limit.map_or_else(off, setting);
         parts.push(format!("{name}: {clock}"));
     }
     let mode = match start.permission_mode.as_deref().unwrap_or_default() {
@@ -83,9 +84,9 @@ fn start(start: &Start<'_>) -> ProgressLine {
     ProgressLine::new("Session started", parts.join(" | ")).most(600)
 }
 
-fn limit(limit: &Limit<'_>) -> ProgressLine {
-    let setting = limit.limit_ms.map(|ms| duration(ms / 1000));
-    let mut text = format!("{} of {} ran out", limit.clock, setting.unwrap_or_default());
+fn ran_out(limit: &Limit<'_>) -> ProgressLine {
+    let length = limit.limit_ms.map(setting).unwrap_or_default();
+    let mut text = format!("{} of {length} ran out", limit.clock);
     if let Some(doing) = &limit.doing {
         match (&doing.tool, doing.what.as_str()) {
             (Some(tool), _) => {
@@ -102,11 +103,12 @@ fn limit(limit: &Limit<'_>) -> ProgressLine {
     ProgressLine::new("Limit", text).key(Tone::Error)
 }
 
-/// One sentence, then the details: `Timed out after 2h0m (idle clock): killed`.
-fn exit(exit: &Exit<'_>) -> ProgressLine {
+/// One sentence, then the details: `Timed out after 2h0m (idle clock of 15m0s):
+/// killed`.
+fn exit(exit: &Exit<'_>, limit: Option<(Clock, u64)>) -> ProgressLine {
     let is_own = exit.reason.is(Reason::Exit);
-    let (verb, cause) = ending(exit);
-    let after = exit.duration_ms.map(|ms| duration(ms / 1000));
+    let (verb, cause) = ending(exit, limit);
+    let after = exit.duration_ms.map(elapsed);
     let after = after.map_or_else(String::new, |time| format!(" after {time}"));
     let cause = cause.map_or_else(String::new, |cause| format!(" ({cause})"));
     let mut details = Vec::new();
@@ -132,20 +134,11 @@ fn exit(exit: &Exit<'_>) -> ProgressLine {
 }
 
 /// How the agent ended, and the cause where the first does not say it.
-fn ending(exit: &Exit<'_>) -> (Cow<'static, str>, Option<String>) {
+fn ending(exit: &Exit<'_>, limit: Option<(Clock, u64)>) -> (Cow<'static, str>, Option<String>) {
     let reason = exit.reason.known();
     if let Some(clock) = reason.and_then(Reason::clock) {
-        return match clock {
-            Clock::Timeout => ("Timed out".into(), None),
-            Clock::PostResult => (
-                "Stopped".into(),
-                Some("still alive after its result".into()),
-            ),
-            clock => {
-                let cause = format!("{} clock", clock.as_str());
-                ("Timed out".into(), Some(cause))
-            }
-        };
+        let length = limit.filter(|(ran_out, _)| *ran_out == clock);
+        return expired(clock, length.map(|(_, ms)| setting(ms)));
     }
     let stopped = |cause: &str| ("Stopped".into(), Some(cause.to_owned()));
     match (reason, exit.exit_code, exit.signal) {
@@ -164,6 +157,18 @@ fn ending(exit: &Exit<'_>) -> (Cow<'static, str>, Option<String>) {
         (Some(Reason::Internal), ..) => stopped("internal error"),
         _ => ("Ended".into(), Some(exit.reason.to_string())),
     }
+}
+
+/// The end by a clock, with its length where that is known.
+fn expired(clock: Clock, length: Option<String>) -> (Cow<'static, str>, Option<String>) {
+    if clock == Clock::PostResult {
+        let time = length.map_or_else(String::new, |time| format!("{time} "));
+        let cause = format!("still alive {time}after its result");
+        return ("Stopped".into(), Some(cause));
+    }
+    let time = length.map_or_else(String::new, |time| format!(" of {time}"));
+    let cause = format!("{} clock{time}", clock.as_str());
+    ("Timed out".into(), Some(cause))
 }
 
 fn text(label: &'static str, text: &str) -> ProgressLine {
@@ -215,7 +220,9 @@ mod tests {
         let shown = |fields: &str| {
             let line = format!(r#"{{"type":"cr","subtype":"exit",{fields}}}"#);
             let event = Event::parse(line.as_bytes()).expect("an event");
-            let line = super::line(&event).expect("it is shown");
+            let own = OwnLine::read(&event).expect("a line of our own");
+            let limit = Some((Clock::Idle, 900_000));
+            let line = super::line(&own, limit).expect("it is shown");
             format!("{}: {}", line.label, line.text)
         };
         #[rustfmt::skip]
@@ -223,8 +230,9 @@ mod tests {
             (r#""reason":"exit","exit_code":0,"duration_ms":61000"#, "Exited with code 0 after 1m1s: "),
             (r#""reason":"signal","signal":9,"duration_ms":1000"#, "Killed by signal 9 after 1s: "),
             (r#""reason":"idle","exit_code":143,"killed":true,"duration_ms":7200000,"leaked":[{"pid":1}]"#,
-                "Timed out after 2h0m (idle clock): code 143, killed, 1 leftover process killed"),
-            (r#""reason":"timeout","exit_code":143"#, "Timed out: code 143"),
+                "Timed out after 2h0m (idle clock of 15m0s): code 143, killed, 1 leftover process killed"),
+            (r#""reason":"timeout","exit_code":143"#, "Timed out (timeout clock): code 143"),
+            (r#""reason":"exit","exit_code":0,"duration_ms":600"#, "Exited with code 0 after 1s: "),
             (r#""reason":"post_result","signal":9"#, "Stopped (still alive after its result): signal 9"),
             (r#""reason":"interrupted","interrupted_by":2"#, "Interrupted by signal 2: "),
             (r#""reason":"interrupted","interrupted_by":15,"parent_died":true"#, "Stopped (its starter died): "),

@@ -15,7 +15,7 @@ use crate::calls::OpenCalls;
 use crate::clock::Clock;
 use crate::open_rows::{OpenRow, OpenRows};
 use crate::row::Row;
-use crate::tracker::cost;
+use crate::turn_end::cost;
 use crate::{commit, failure, tools};
 
 /// Follows a stream and makes rows of its events.
@@ -229,11 +229,11 @@ impl RowBuilder {
             error: error.map(Cow::into_owned),
             ..call.row
         });
-        for subject in commit::reported(event, result, call.may_commit) {
+        for commit in commit::reported(event, result, call.may_commit) {
             let row = Row {
                 kind: "commit".into(),
                 tool_use_id: id(),
-                text: Some(subject),
+                text: Some(commit.subject),
                 ok: Some(true),
                 ..row.clone()
             };

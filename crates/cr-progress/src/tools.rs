@@ -51,6 +51,7 @@ pub(crate) fn describe(call: &ToolUse<'_>) -> Call {
         ),
         "SendMessage" => ("Message", message(input), 2 * OTHER),
         "AskUserQuestion" => ("Question", question(input), 200),
+        "TodoWrite" => ("TodoWrite", todos(input), 2 * OTHER),
         "StructuredOutput" => ("Answer", arguments(input), OTHER),
         _ => {
             let (label, target) = (Cow::Owned(name.into_owned()), arguments(input));
@@ -119,4 +120,26 @@ fn question(input: Option<Raw<'_>>) -> String {
         .map(Raw::items);
     let first = questions.and_then(|questions| questions.first().copied());
     field(first.or(input), &["question"], "unknown")
+}
+
+/// How far a list of tasks is: `1 of 3 done, now: Write tests`.
+fn todos(input: Option<Raw<'_>>) -> String {
+    let Some(list) = input.and_then(|input| input.get("todos")) else {
+        return arguments(input);
+    };
+    let items = list.items();
+    let is = |item: &&Raw<'_>, state: &str| {
+        let status = item.get("status").and_then(Raw::text);
+        status.is_some_and(|status| status.is(state))
+    };
+    let done = items.iter().filter(|item| is(item, "completed")).count();
+    let text = format!("{done} of {} done", items.len());
+    let now = items.iter().find(|item| is(item, "in_progress"));
+    let next = items.iter().find(|item| is(item, "pending"));
+    let task = |item: &Raw<'_>| field(Some(*item), &["content", "activeForm"], "unknown");
+    match (now, next) {
+        (Some(now), _) => format!("{text}, now: {}", task(now)),
+        (None, Some(next)) => format!("{text}, next: {}", task(next)),
+        (None, None) => text,
+    }
 }

@@ -1,20 +1,22 @@
 //! Events to progress lines.
 
 use cr_event::{Block, Content, Event, Kind, Message, Text, ToolResult, ToolUse, TurnEnd};
-
-use cr_usage::{is_window_of, percent_used};
+use cr_stream::OwnLine;
 use jiff::Timestamp;
 
 use crate::calls::{OpenCall, OpenCalls};
 use crate::clock::Clock;
-use crate::line::{ProgressLine, Tone, duration};
-use crate::{commit, failure, own_lines, system, tools};
+use crate::commit::Commit;
+use crate::line::{ProgressLine, Tone, duration, elapsed, setting};
+use crate::{commit, failure, own_lines, system, tools, turn_end};
 
 /// Bytes of a text that are decoded: more than is shown, so that a secret at the
 /// cut is recognised.
 const DECODED: usize = 800;
 /// A text of at most so many characters is a detail, unless it is the last.
 const SHORT_TEXT: usize = 20;
+/// Commits that are remembered until git reports them.
+const MOST_COMMITS: usize = 10_000;
 
 /// Follows a stream and describes its events as progress lines.
 #[derive(Debug, Default)]
@@ -27,8 +29,12 @@ pub struct ProgressTracker {
     /// When the run began and its limit in milliseconds, until half of it is
     /// over.
     timeout: Option<(Timestamp, i64)>,
-    /// Whether a line has shown the turn's error.
-    error_shown: bool,
+    /// The name of the turn's error, once a line has shown its text.
+    error: Option<String>,
+    /// The last clock that ran out, and its setting in milliseconds.
+    limit: Option<(cr_stream::Clock, u64)>,
+    /// The commits that a line has named.
+    commits: Vec<Commit>,
     /// A text too short to show, in case it is the last.
     short_text: Option<String>,
     lines: Vec<ProgressLine>,
@@ -45,7 +51,7 @@ impl ProgressTracker {
             Kind::System => self.lines.extend(system::line(event)),
             Kind::Cr => {
                 self.timeout = own_lines::timeout(event).or(self.timeout);
-                self.lines.extend(own_lines::line(event));
+                self.own_line(event);
             }
             Kind::ToolProgress => self.still_running(event),
             Kind::RateLimit => self.lines.extend(system::rate_limit(event, clock)),
@@ -90,6 +96,22 @@ impl ProgressTracker {
         !self.calls.any_shell_open()
     }
 
+    fn own_line(&mut self, event: &Event<'_>) {
+        let Some(line) = OwnLine::read(event) else {
+            return;
+        };
+        match &line {
+            OwnLine::Limit(limit) => self.limit = limit.clock.known().zip(limit.limit_ms),
+            OwnLine::GitEnd(git) => {
+                let quiet = commit::unnamed(git, std::mem::take(&mut self.commits));
+                let lines = quiet.map(|subject| ProgressLine::new("Commit", subject));
+                self.lines.extend(lines.map(|line| line.key(Tone::Good)));
+            }
+            _ => {}
+        }
+        self.lines.extend(own_lines::line(&line, self.limit));
+    }
+
     /// Warns once that half of the run's time is gone.
     fn half_time(&mut self, clock: &Clock) {
         let (Some((start, limit)), Some(now)) = (self.timeout, clock.seen()) else {
@@ -100,7 +122,7 @@ impl ProgressTracker {
             return;
         }
         self.timeout = None;
-        let limit = duration(limit.unsigned_abs() / 1000);
+        let limit = setting(limit.unsigned_abs());
         let line = ProgressLine::new(
             "Clock",
             format!("half of the timeout of {limit} has passed"),
@@ -128,7 +150,7 @@ impl ProgressTracker {
         let depth = self.calls.depth(event);
         if depth == 0 && !message.is_synthetic() {
             self.remember(message);
-            self.error_shown = false;
+            self.error = None;
         }
         if message.is_synthetic() && event.line.get("error").is_some() {
             self.failure(event, message, depth);
@@ -170,7 +192,9 @@ impl ProgressTracker {
         });
         let error = event.line.string("error").unwrap_or_default();
         self.short_text = None;
-        self.error_shown |= depth == 0;
+        if depth == 0 {
+            self.error = Some(error.clone().into_owned());
+        }
         let line = ProgressLine::new("Error", text.unwrap_or(error)).key(Tone::Error);
         self.lines.push(line.under(depth));
     }
@@ -258,8 +282,11 @@ impl ProgressTracker {
         let trusted = call.as_ref().is_some_and(|call| call.may_commit);
         let commits = commit::reported(event, result, trusted);
         if !commits.is_empty() {
-            let line = ProgressLine::new("Commit", commits.join(", "));
+            let subjects: Vec<_> = commits.iter().map(|commit| &*commit.subject).collect();
+            let line = ProgressLine::new("Commit", subjects.join(", "));
             self.lines.push(line.key(Tone::Good).under(depth));
+            let room = MOST_COMMITS.saturating_sub(self.commits.len());
+            self.commits.extend(commits.into_iter().take(room));
         } else if result.is_error {
             self.lines.push(failure::line(call, result).under(depth));
         }
@@ -313,14 +340,12 @@ impl ProgressTracker {
         } else {
             ("Done", Tone::Good)
         };
-        let mut parts = vec![ending(&end, std::mem::take(&mut self.error_shown))];
-        parts.extend(
-            end.num_turns()
-                .map(|n| format!("{n} turn{}", if n == 1 { "" } else { "s" })),
-        );
-        parts.extend(end.number("duration_ms").map(|ms| duration(ms / 1000)));
-        parts.extend(cost(&end).map(|usd| format!("${usd:.4}")));
-        parts.extend(self.context_share(&end));
+        let mut parts = vec![turn_end::ending(&end, self.error.take().as_deref())];
+        parts.extend(end.num_turns().map(|n| cr_io::counted(n, "turn")));
+        parts.extend(end.number("duration_ms").map(elapsed));
+        parts.extend(turn_end::cost(&end).map(|usd| format!("${usd:.4}")));
+        let (usage, model) = &self.context;
+        parts.extend(turn_end::context_share(&end, usage, model));
         let denied = end.denials().len();
         if denied > 0 {
             parts.push(format!("{denied} denied"));
@@ -331,45 +356,4 @@ impl ProgressTracker {
                 .key(tone),
         );
     }
-
-    /// `context 31% of 200000`, once the size of the window is known.
-    fn context_share(&self, end: &TurnEnd<'_>) -> Option<String> {
-        let (usage, model) = &self.context;
-        let used = cr_event::Usage::of(cr_event::Raw::of(usage)?).context();
-        let models = end.model_usage()?;
-        let named = |m: &&cr_event::ModelUsage<'_>| is_window_of(&m.model.decode(), model);
-        let window = models.iter().find(named)?.context_window?;
-        let percent = percent_used(used, window)?;
-        Some(format!("context {percent}% of {window}"))
-    }
-}
-
-/// How a turn ended, by its fields; the error itself unless a line has shown it.
-fn ending(end: &TurnEnd<'_>, error_shown: bool) -> String {
-    let subtype = end.subtype();
-    if !end.is_error() {
-        return subtype.into_owned();
-    }
-    let reason = end
-        .string("terminal_reason")
-        .filter(|reason| reason != "completed");
-    let kind = if subtype == "success" {
-        reason.unwrap_or_default()
-    } else {
-        subtype
-    };
-    let error = end.errors().first().map(|error| error.clone().into_owned());
-    let error = error.or_else(|| Some(end.text()?.prefix(200).into_owned()));
-    let error = error.filter(|_| !error_shown).unwrap_or_default();
-    let error = error.trim();
-    match (kind.is_empty(), error.is_empty()) {
-        (_, true) => kind.into_owned(),
-        (true, _) => error.to_owned(),
-        _ => format!("{kind}: {error}"),
-    }
-}
-
-/// The cost of the turn, or of the session where the CLI says no more.
-pub(crate) fn cost(end: &TurnEnd<'_>) -> Option<f64> {
-    cr_usage::since_last_result(end).or_else(|| end.total_cost_usd())
 }

@@ -133,3 +133,11 @@ pub fn percent_used(used: u64, window: u64) -> Option<u64> {
     let percent = (u128::from(used) * 100).checked_div(window.into())?;
     Some(u64::try_from(percent).unwrap_or(u64::MAX))
 }
+
+/// The share of a window, in percent, above which there is a warning.
+pub const CONTEXT_WARNING: u64 = 60;
+
+/// Whether there is a warning: strictly above the mark, and before rounding.
+pub fn is_nearly_full(used: u64, window: u64) -> bool {
+    window > 0 && u128::from(used) * 100 > u128::from(window) * u128::from(CONTEXT_WARNING)
+}

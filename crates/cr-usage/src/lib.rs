@@ -11,7 +11,7 @@ mod prices;
 mod recent;
 mod tokens;
 
-pub use context::{ContextUse, is_window_of, percent_used};
+pub use context::{CONTEXT_WARNING, ContextUse, is_nearly_full, is_window_of, percent_used};
 pub use cost::{Cost, CostSource, rounded, since_last_result};
 pub use meter::UsageMeter;
 pub use prices::Prices;

@@ -75,3 +75,37 @@ fn content_as_blocks_is_read_too() {
     let text = shown(&["--time", "none"], &format!("{call}\n{blocks}\n"));
     assert_eq!(text, "Bash: git commit -m y\nCommit: fix: array content\n");
 }
+
+#[test]
+fn a_quiet_commit_is_told_from_git_unless_a_line_named_it() {
+    let end = |commits: &str, own: &str| {
+        format!(
+            r#"{{"type":"cr","subtype":"git","phase":"end","commits":{commits},"agent_commits":{own}}}"#
+        )
+    };
+    let told = |command: &str, output: &str, is_error: bool, end: String| {
+        let call = call("Bash", &format!(r#"{{"command":{}}}"#, quoted(command)));
+        let result = result(&quoted(output), is_error);
+        let text = shown(&["--time", "none"], &format!("{call}\n{result}\n{end}\n"));
+        let commits = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("Commit: "));
+        commits.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let two = r#"["2222222 second thing","1111111 first"]"#;
+    let push = "Exit code 1\n[main 1111111] first\nno remote";
+    #[rustfmt::skip]
+    let cases: [(&str, &str, bool, String, &[&str]); 6] = [
+        ("git commit -qm x", "", false, end(two, "null"), &["first", "second thing"]),
+        ("git commit -m first", "[main 1111111] first", false, end(two, "null"), &["first", "second thing"]),
+        ("git commit -m first && git push", push, true, end(r#"["1111111 first"]"#, "null"), &["first"]),
+        // Rewritten later: another id, the same subject.
+        ("git commit -m first", "[main abcdef1] first", false, end(r#"["1111111 first"]"#, "null"), &["first"]),
+        // Somebody else's is not the run's.
+        ("git commit -qm x", "", false, end(two, r#"["1111111"]"#), &["first"]),
+        ("git status", "", false, end("null", "null"), &[]),
+    ];
+    for (command, output, is_error, end, expected) in cases {
+        assert_eq!(told(command, output, is_error, end), expected, "{command}");
+    }
+}

@@ -239,7 +239,7 @@ fn t2_text_cannot_make_a_workflow_command() {
         r"::group::Session s\nok=true",
         "::error::Error: bad <b>%250A::error::",
         "::endgroup::",
-        "::error::Failed",
+        "::error::Failed: x",
     ];
     assert_eq!(commands, expected);
     let summary = std::fs::read_to_string(summary).expect("a summary");
@@ -273,8 +273,9 @@ fn lines_of_our_own_are_told_too() {
 [01:00:01] Stderr: late
 [01:00:01] Clock: half of the timeout of 2h0m has passed
 [02:00:00] Limit: timeout of 2h0m ran out in Bash: cargo test (term)
+[02:00:01] Commit: b
 [02:00:01] Git: 1 commit, 2 files changed, +3 -1, 0 uncommitted
-[02:00:01] Timed out after 2h0m: code 143, 2 leftover processes killed
+[02:00:01] Timed out after 2h0m (timeout clock of 2h0m): code 143, 2 leftover processes killed
 ";
     assert_eq!(shown(&[], input), expected);
 }

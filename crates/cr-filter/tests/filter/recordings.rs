@@ -130,7 +130,7 @@ fn a_tool_run_reads_as_a_person_would_tell_it() {
         "Read: /home/dev/repo/does-not-exist.txt",
         "Search: alpha",
         "Search: **/*.rs",
-        r#"TodoWrite: {"todos":[{"content":"a","status":"pending","activeForm":"do..."#,
+        "TodoWrite: 0 of 1 done, next: a",
         r"Text: All done.\nSecond line.",
         "Done: success | 14 turns | 1s | $0.0236 | context 0% of 1000000",
     ];

@@ -39,6 +39,9 @@ fn a_call_is_one_line_with_what_it_works_on() {
         ("SendMessage", r#"{"to":"a","message":"hi"}"#.to_owned(), "Message: a: hi".to_owned()),
         ("AskUserQuestion", r#"{"questions":[{"question":"Which?"}]}"#.to_owned(), "Question: Which?".to_owned()),
         ("TodoWrite", "{}".to_owned(), "TodoWrite: {}".to_owned()),
+        ("TodoWrite", r#"{"todos":[{"content":"a","status":"completed"},{"content":"b c","status":"in_progress","activeForm":"bs"},{"content":"d","status":"pending"}]}"#.to_owned(), "TodoWrite: 1 of 3 done, now: b c".to_owned()),
+        ("TodoWrite", r#"{"todos":[{"content":"d","status":"pending"}]}"#.to_owned(), "TodoWrite: 0 of 1 done, next: d".to_owned()),
+        ("TodoWrite", r#"{"todos":[{"content":"d","status":"completed"}]}"#.to_owned(), "TodoWrite: 1 of 1 done".to_owned()),
         (r"B\u0061sh", r#"{"command":"ls"}"#.to_owned(), "Bash: ls".to_owned()),
     ];
     for (name, input, expected) in cases {
@@ -184,5 +187,48 @@ fn a_failed_command_is_one_line_with_its_code_and_the_start_of_its_error() {
     assert_eq!(
         told(&["-v"], "Edit", unread),
         "Edit: a\nFailed: Edit: a | File has not been read\n"
+    );
+}
+
+#[test]
+fn a_failed_turn_always_has_a_reason() {
+    let failure = r#"{"type":"assistant","error":"rate_limit","message":{"id":"e","model":"<synthetic>","content":[{"type":"text","text":"API Error: 429"}]}}"#;
+    // Releases from 2.1.20 to 2.1.197 give no `terminal_reason`.
+    let end = r#"{"type":"result","subtype":"success","is_error":true,"num_turns":1,"result":"API Error: 429"}"#;
+    let silent = end.replace("API Error: 429", "");
+    let unnamed = failure.replace(r#""rate_limit""#, "{}");
+    let told = |input: String| {
+        let text = shown(&["--time", "none"], &input);
+        text.lines().last().map(str::to_owned).expect("a line")
+    };
+    for (input, expected) in [
+        (format!("{failure}\n{end}\n"), "Failed: rate_limit | 1 turn"),
+        (
+            format!("{unnamed}\n{end}\n"),
+            "Failed: API Error: 429 | 1 turn",
+        ),
+        (format!("{silent}\n"), "Failed: no reason given | 1 turn"),
+    ] {
+        assert_eq!(told(input), expected);
+    }
+}
+
+#[test]
+fn times_are_rounded_as_in_the_summary() {
+    let end = |ms: u32| {
+        let end = format!(
+            r#"{{"type":"result","subtype":"success","is_error":false,"duration_ms":{ms}}}"#
+        );
+        shown(&["--time", "none"], &format!("{end}\n"))
+    };
+    assert_eq!(end(400), "Done: success | 0s\n");
+    assert_eq!(end(600), "Done: success | 1s\n");
+    assert_eq!(end(119_500), "Done: success | 2m0s\n");
+    let limit = r#"{"type":"cr","subtype":"limit","clock":"tool","limit_ms":500,"action":"term"}"#;
+    let exit =
+        r#"{"type":"cr","subtype":"exit","reason":"tool","exit_code":143,"duration_ms":700}"#;
+    assert_eq!(
+        shown(&["--time", "none"], &format!("{limit}\n{exit}\n")),
+        "Limit: tool of 0.5s ran out (term)\nTimed out after 1s (tool clock of 0.5s): code 143\n"
     );
 }
