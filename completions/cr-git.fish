@@ -37,7 +37,7 @@ complete -c cr-git -n "__fish_cr_git_using_subcommand start" -l git-timeout -d '
 complete -c cr-git -n "__fish_cr_git_using_subcommand start" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c cr-git -n "__fish_cr_git_using_subcommand end" -l start-sha -d 'The commit to compare with, if the stream has no start line' -r
 complete -c cr-git -n "__fish_cr_git_using_subcommand end" -l start -d 'A file with the start line, if the stream has none' -r -F
-complete -c cr-git -n "__fish_cr_git_using_subcommand end" -l noted -d 'Attribute to the agent only commits whose ids are in FILE or in the stream' -r -F
+complete -c cr-git -n "__fish_cr_git_using_subcommand end" -l noted -d 'Attribute the commits whose ids are in FILE to the agent' -r -F
 complete -c cr-git -n "__fish_cr_git_using_subcommand end" -l cwd -d 'Look at the repository that DIR is in' -r -F
 complete -c cr-git -n "__fish_cr_git_using_subcommand end" -l run-dir -d 'Also write the line to a file in DIR: start.json, or git.json for `end`' -r -F
 complete -c cr-git -n "__fish_cr_git_using_subcommand end" -l git-timeout -d 'Longest time for one call of git; 0 is no limit' -r

@@ -6,6 +6,7 @@
 mod again;
 mod answer;
 mod case;
+mod commits;
 mod config;
 mod detach;
 mod faults;

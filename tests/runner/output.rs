@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use cr_test::{Command, left_out, runner_script};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::case::{Case, INIT, RESULT, SESSION};
 
@@ -156,6 +156,9 @@ fn commits_and_changes_of_the_agent_are_in_the_summary() {
         (&git["changed_files"], &git["uncommitted_changes"]),
         (&2.into(), &1.into())
     );
+    let run = &done.summary()["run_id"];
+    assert_eq!(git["commits_by"], json!([run, run]));
+    assert_eq!(git["agent_commits"].as_array().map(Vec::len), Some(2));
 }
 
 /// The shells that a command may be pasted into.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Stdio;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use cr_test::until;
 
@@ -64,6 +64,8 @@ fn a_run_is_retried_with_more_turns_until_it_succeeds() {
     assert_eq!(summary["tokens"]["input"], 3);
     let commits = summary["git"]["commits"].as_array().expect("a list");
     assert_eq!(commits.len(), 3, "the commits of all: {commits:?}");
+    let run = &summary["run_id"];
+    assert_eq!(summary["git"]["commits_by"], json!([run, run, run]));
     assert_eq!(summary["result"], "the answer");
     assert_eq!(summary["outcome"], "success");
     for (number, turns) in [(1, "--max-turns=5"), (2, "=10"), (3, "=20")] {

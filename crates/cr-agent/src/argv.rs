@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use cr_io::Exit;
-use cr_rundir::file::SYSTEM_PROMPT;
+use cr_rundir::file::{GIT_TRACE, SYSTEM_PROMPT};
 use cr_rundir::{RunDir, RunId, StateDir};
 
 use crate::options::AgentOptions;
@@ -209,6 +209,7 @@ impl AgentCommand {
         &self,
         options: &AgentOptions,
         run_id: &str,
+        run_dir: Option<&Path>,
     ) -> Vec<(&'static str, Option<String>)> {
         let mut changes: Vec<_> = REMOVED_VARIABLES.iter().map(|name| (*name, None)).collect();
         changes.push(("CR_DEPTH", Some((self.depth + 1).to_string())));
@@ -216,8 +217,29 @@ impl AgentCommand {
         if !options.background {
             changes.push(("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", Some("1".to_owned())));
         }
+        changes.extend(git_trace(run_dir));
         changes
     }
+}
+
+/// Makes git write what it does to a file of the run: the evidence for the agent's
+/// commits. It changes neither commits nor the reflog, as other marks would. A
+/// trace of the user's own stays; one of a surrounding run does not.
+fn git_trace(run_dir: Option<&Path>) -> Vec<(&'static str, Option<String>)> {
+    const NAME: &str = "GIT_TRACE2_EVENT";
+    let given = env::var_os(NAME);
+    if given.is_some_and(|value| !Path::new(&value).ends_with(GIT_TRACE)) {
+        return Vec::new();
+    }
+    // git complains about a relative path.
+    let dir = run_dir.and_then(|dir| std::path::absolute(dir).ok());
+    let path = dir.and_then(|dir| Some(dir.join(GIT_TRACE).to_str()?.to_owned()));
+    let one = path.as_ref().map(|_| "1".to_owned());
+    vec![
+        (NAME, path),
+        ("GIT_TRACE2_EVENT_BRIEF", one.clone()),
+        ("GIT_TRACE2_EVENT_NESTING", one),
+    ]
 }
 
 fn permission_mode(options: &AgentOptions) -> Option<String> {

@@ -1,32 +1,41 @@
 //! Commits of the agent, in a tree where others commit too.
 //!
-//! There are two sources: a file to which the agent's commit wrapper adds each
-//! id, and the stream, where a tool's result may name the commit it made. The
-//! file is needed because `git commit -q` leaves no trace in the stream.
+//! A commit is the agent's only with evidence. There are three sources: the
+//! stream, where a tool's result may name the commit it made; a file to which the
+//! agent's commit wrapper adds each id; and the trace of the agent's git commands,
+//! because `git commit -q` leaves nothing in the stream.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::PathBuf;
 
 use cr_event::Event;
 use memchr::memmem::Finder;
 
+use crate::git::GitError;
+use crate::reflog;
+use crate::repo::Repo;
+use crate::trace::CommitCommand;
+
 /// Fewer digits than this name no commit.
 const SHORTEST: usize = 7;
 
-/// The ids of the agent's commits.
+/// The evidence of the agent's commits.
 #[derive(Debug)]
 pub(crate) struct AgentCommits {
-    file: PathBuf,
+    file: Option<PathBuf>,
     operation: Finder<'static>,
     ids: Vec<String>,
+    commands: Vec<CommitCommand>,
 }
 
 impl AgentCommits {
-    pub(crate) fn new(file: PathBuf) -> Self {
+    pub(crate) fn new(file: Option<PathBuf>) -> Self {
         Self {
             file,
             operation: Finder::new(br#""gitOperation""#),
             ids: Vec::new(),
+            commands: Vec::new(),
         }
     }
 
@@ -44,15 +53,27 @@ impl AgentCommits {
 
     /// Adds the ids in the file; an unreadable file has none.
     pub(crate) fn read_file(&mut self) {
-        let text = fs::read_to_string(&self.file).unwrap_or_default();
+        let Some(file) = &self.file else {
+            return;
+        };
+        let text = fs::read_to_string(file).unwrap_or_default();
         for line in text.lines() {
             self.add(line.trim());
         }
     }
 
-    /// Whether `id` is a commit of the agent; known ids may be abbreviated.
-    pub(crate) fn has(&self, id: &str) -> bool {
-        self.ids.iter().any(|known| id.starts_with(&**known))
+    /// Adds git commands of the agent that made commits.
+    pub(crate) fn add_commands(&mut self, commands: Vec<CommitCommand>) {
+        self.commands.extend(commands);
+        self.commands.sort_by_key(|command| command.start);
+    }
+
+    /// The agent's commits in `repo`.
+    pub(crate) fn in_repository(&self, repo: &Repo) -> Result<KnownCommits<'_>, GitError> {
+        Ok(KnownCommits {
+            abbreviated: &self.ids,
+            traced: reflog::commits_of(repo, &self.commands)?,
+        })
     }
 
     fn add(&mut self, id: &str) {
@@ -63,13 +84,28 @@ impl AgentCommits {
     }
 }
 
+/// The agent's commits in one repository.
+#[derive(Debug)]
+pub(crate) struct KnownCommits<'a> {
+    abbreviated: &'a [String],
+    traced: HashSet<String>,
+}
+
+impl KnownCommits<'_> {
+    /// Whether `id` is a commit of the agent.
+    pub(crate) fn has(&self, id: &str) -> bool {
+        let is_named = |known: &String| id.starts_with(&**known);
+        self.traced.contains(id) || self.abbreviated.iter().any(is_named)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_commit_is_known_from_a_tool_result_only() {
-        let mut commits = AgentCommits::new("/nonexistent".into());
+        let mut commits = AgentCommits::new(Some("/nonexistent".into()));
         let real = r#"{"type":"user","tool_use_result":{"stdout":"","gitOperation":{"commit":{"sha":"6b4350e","kind":"committed"}}}}"#;
         commits.read_line(real.as_bytes());
         commits.read_line(
@@ -80,7 +116,6 @@ mod tests {
         );
         commits.read_line(br#"{"type":"user","tool_use_result":{"gitOperation":{"commit":"#);
         commits.read_file();
-        assert!(commits.has("6b4350e0000000"));
-        assert_eq!(commits.ids.len(), 1);
+        assert_eq!(commits.ids, ["6b4350e"]);
     }
 }

@@ -48,6 +48,11 @@ pub(crate) enum Command {
     ///
     /// The stream passes byte for byte. The repository is the one of the start
     /// line; an error of git is in the line's `error` and never ends the stream.
+    ///
+    /// `commits_by` says for each commit whether the agent made it: the id of the
+    /// run, or null if there is no evidence. Evidence is a tool's result in the
+    /// stream, the file of --noted, or the trace of the agent's git commands in the
+    /// run directory (git-trace.ndjson), compared with the reflog of HEAD.
     End(EndArgs),
     /// Print the files that a run changed outside the allowed paths
     ///
@@ -113,10 +118,10 @@ pub(crate) struct EndArgs {
     /// A file with the start line, if the stream has none
     #[arg(long, value_name = "FILE")]
     pub(crate) start: Option<PathBuf>,
-    /// Attribute to the agent only commits whose ids are in FILE or in the stream
+    /// Attribute the commits whose ids are in FILE to the agent
     ///
-    /// For a tree in which others commit at the same time. One id a line, read
-    /// at the end of the run. Without it every new commit is the agent's.
+    /// For an agent that commits through a wrapper, which writes one id a line. FILE
+    /// is read at the end of the run.
     #[arg(long, value_name = "FILE")]
     pub(crate) noted: Option<PathBuf>,
     #[command(flatten)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use cr_stream::{ChangedFile, GitEnd, OtherRef};
 
-use crate::agent_commits::AgentCommits;
+use crate::agent_commits::{AgentCommits, KnownCommits};
 use crate::dirty;
 use crate::git::GitError;
 use crate::history::{self, Difference, Range, Refs};
@@ -89,8 +89,8 @@ fn is_id(text: &str) -> bool {
 pub(crate) struct Comparison<'a> {
     pub(crate) cwd: &'a Path,
     pub(crate) began: &'a RunStart,
-    /// The agent's commits, if others commit in the same tree.
-    pub(crate) agent_commits: Option<&'a AgentCommits>,
+    pub(crate) agent_commits: &'a AgentCommits,
+    pub(crate) run_id: Option<&'a str>,
     pub(crate) limit: Duration,
 }
 
@@ -137,7 +137,8 @@ struct Found<'a> {
     status: Status,
     refs: Option<(Refs, bool)>,
     began: &'a RunStart,
-    agent_commits: Option<&'a AgentCommits>,
+    agent_commits: Option<KnownCommits<'a>>,
+    run_id: Option<&'a str>,
 }
 
 /// A ref that moved.
@@ -171,12 +172,14 @@ fn look(comparison: &Comparison<'_>, end: &mut End) -> Result<(), GitError> {
         repo.commit(id)?;
     }
     let refs = keep(end, refs);
+    let agent_commits = keep(end, comparison.agent_commits.in_repository(&repo));
     let found = Found {
         repo,
         status,
         refs,
         began,
-        agent_commits: comparison.agent_commits,
+        agent_commits,
+        run_id: comparison.run_id,
     };
     found.commits(end);
     found.moves(end);
@@ -198,10 +201,21 @@ impl Found<'_> {
             tips: &tips,
             without: &without,
         };
-        if let Some((commits, more)) = keep(end, range.shown(&self.repo, COMMITS)) {
-            end.commits = Some(commits.into_iter().map(Into::into).collect());
-            end.commits_more = more;
-        }
+        let Some((commits, more)) = keep(end, range.listed(&self.repo, COMMITS)) else {
+            return;
+        };
+        let by = commits.iter().map(|(id, _)| self.made_by(id));
+        end.commits_by = Some(by.collect());
+        end.commits = Some(commits.iter().map(|c| history::shown(c).into()).collect());
+        end.commits_more = more;
+    }
+
+    /// The run that made a commit; only with evidence.
+    fn made_by(&self, id: &str) -> Option<Cow<'static, str>> {
+        let is_own = self.agent_commits.as_ref()?.has(id);
+        self.run_id
+            .filter(|_| is_own)
+            .map(|run| run.to_owned().into())
     }
 
     /// Whether the branch of the start was rewound or rewritten.
@@ -238,7 +252,9 @@ impl Found<'_> {
         }
         let mut tips: Vec<&str> = self.status.head.as_deref().into_iter().collect();
         let without = [&known[..], &tips].concat();
-        tips.extend(moved.iter().filter_map(|m| m.to));
+        // A stash is made of commits that nobody asked for.
+        let branches = moved.iter().filter(|m| m.name != "refs/stash");
+        tips.extend(branches.filter_map(|m| m.to));
         let range = Range {
             tips: &tips,
             without: &known,
@@ -282,27 +298,21 @@ impl Found<'_> {
     ) -> Result<OtherRef<'static>, GitError> {
         let tips: Vec<&str> = moved.to.into_iter().collect();
         let tips = &tips;
-        let (commits, commits_more) = Range { tips, without }.shown(&self.repo, OTHER_COMMITS)?;
+        let (commits, commits_more) = Range { tips, without }.listed(&self.repo, OTHER_COMMITS)?;
         Ok(OtherRef {
             name: text::shown(moved.name.as_bytes()).into(),
             from: moved.from.map(|id| text::short(id).into()),
             to: moved.to.map(|id| text::short(id).into()),
-            commits: commits.into_iter().map(Into::into).collect(),
+            commits: commits.iter().map(|c| history::shown(c).into()).collect(),
             commits_more,
         })
     }
 
-    /// The commits of `range` that are the agent's: all of them, unless its
-    /// commits are listed.
+    /// The commits of `range` that are the agent's.
     fn attributed(&self, range: &Range<'_>) -> Result<Vec<Cow<'static, str>>, GitError> {
-        let most = if self.agent_commits.is_some() {
-            ATTRIBUTED
-        } else {
-            COMMITS
-        };
-        let made = range.commits(&self.repo, most)?;
+        let made = range.commits(&self.repo, ATTRIBUTED)?;
         let ids = made.iter().map(|(id, _)| id);
-        let own = ids.filter(|id| self.agent_commits.is_none_or(|known| known.has(id)));
+        let own = ids.filter(|id| self.agent_commits.as_ref().is_some_and(|c| c.has(id)));
         Ok(own.take(COMMITS).map(|id| text::short(id).into()).collect())
     }
 

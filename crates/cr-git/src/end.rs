@@ -11,6 +11,7 @@ use crate::agent_commits::AgentCommits;
 use crate::compare::{Comparison, RunStart, compare};
 use crate::own_lines::{self, Found};
 use crate::start_record;
+use crate::trace::Trace;
 
 /// The options of `end`.
 #[derive(Debug)]
@@ -19,8 +20,7 @@ pub(crate) struct EndOptions {
     pub(crate) began: RunStart,
     /// The repository's directory in that case.
     pub(crate) cwd: PathBuf,
-    /// The agent's commits; unset, every commit is the agent's.
-    pub(crate) agent_commits: Option<AgentCommits>,
+    pub(crate) agent_commits: AgentCommits,
     pub(crate) run_id: Option<String>,
     pub(crate) run_dir: Option<PathBuf>,
     pub(crate) limit: Duration,
@@ -74,9 +74,7 @@ impl<R: Read, W: Write, N: Write> Stream<R, W, N> {
                 return Ok(false);
             }
         };
-        if let Some(commits) = &mut self.run.options.agent_commits {
-            commits.read_line(line);
-        }
+        self.run.options.agent_commits.read_line(line);
         let found = own_lines::read(&self.finder, line);
         self.run.sees(found, &mut self.out)?;
         if torn {
@@ -117,6 +115,8 @@ struct Current<N> {
     options: EndOptions,
     began: Option<RunStart>,
     run_id: Option<String>,
+    /// The directories of the run's attempts.
+    run_dirs: Vec<PathBuf>,
     /// Whether its end line is still to be written.
     open: bool,
     notes: N,
@@ -128,6 +128,7 @@ impl<N: Write> Current<N> {
             options,
             began: None,
             run_id: None,
+            run_dirs: Vec::new(),
             open: true,
             notes,
         }
@@ -144,7 +145,10 @@ impl<N: Write> Current<N> {
                 self.open = true;
             }
             // The supervisor owns the run's directory, so its id is the run's id.
-            Some(Found::RunStart(Some(run_id))) => self.run_id = Some(run_id),
+            Some(Found::RunStart { run_id, run_dir }) => {
+                self.run_id = run_id.or(self.run_id.take());
+                self.run_dirs.extend(run_dir.map(PathBuf::from));
+            }
             Some(Found::Exit) => self.finish(out)?,
             _ => {}
         }
@@ -164,22 +168,39 @@ impl<N: Write> Current<N> {
             Some(start) => start_record::directory(start),
             None => self.options.cwd.clone(),
         };
-        if let Some(commits) = &mut self.options.agent_commits {
-            commits.read_file();
-        }
+        self.read_traces();
+        self.options.agent_commits.read_file();
+        let run_id = self.run_id.as_deref().or(self.options.run_id.as_deref());
         let end = compare(&Comparison {
             cwd: &cwd,
             began: self.began.as_ref().unwrap_or(&self.options.began),
-            agent_commits: self.options.agent_commits.as_ref(),
+            agent_commits: &self.options.agent_commits,
+            run_id,
             limit: self.options.limit,
         });
-        let run_id = self.run_id.as_deref().or(self.options.run_id.as_deref());
         let line = cr_stream::compose(run_id, &end);
         out.line(&line)?;
         if let Some(dir) = &self.options.run_dir {
             crate::write_to_run_dir(dir, cr_rundir::file::GIT, &line, &mut self.notes);
         }
         Ok(())
+    }
+
+    /// Reads what the agent's git wrote about itself. In our own run directory
+    /// only the part about commits stays.
+    fn read_traces(&mut self) {
+        let name = cr_rundir::file::GIT_TRACE;
+        let own = self.options.run_dir.take();
+        self.run_dirs.retain(|dir| Some(dir) != own.as_ref());
+        for dir in own.iter().chain(&self.run_dirs) {
+            let trace = Trace::read(&dir.join(name));
+            if own.as_ref() == Some(dir) && trace.has_other_lines {
+                let lines = trace.lines.trim_ascii_end();
+                crate::write_to_run_dir(dir, name, lines, &mut self.notes);
+            }
+            self.options.agent_commits.add_commands(trace.commands);
+        }
+        self.options.run_dir = own;
     }
 }
 

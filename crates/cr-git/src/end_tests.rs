@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::time::Duration;
 
 use super::{EndOptions, pass};
+use crate::agent_commits::AgentCommits;
 use crate::compare::{Base, RunStart};
 
 /// Hands out the bytes in pieces of any size.
@@ -76,7 +77,7 @@ fn passed(input: impl Read) -> Vec<u8> {
             seen: None,
         },
         cwd: "/nonexistent/directory".into(),
-        agent_commits: None,
+        agent_commits: AgentCommits::new(None),
         run_id: None,
         run_dir: None,
         limit: Duration::MAX,

@@ -106,17 +106,25 @@ impl Range<'_> {
         Ok(found)
     }
 
-    /// The commits as they are shown, and how many more there are.
-    pub(crate) fn shown(&self, repo: &Repo, most: usize) -> Result<(Vec<String>, u64), GitError> {
+    /// The first `most` commits, and how many more there are.
+    pub(crate) fn listed(
+        &self,
+        repo: &Repo,
+        most: usize,
+    ) -> Result<(Vec<(String, String)>, u64), GitError> {
         let commits = self.commits(repo, most)?;
         let more = if commits.len() < most {
             0
         } else {
             self.count(repo)?.saturating_sub(most as u64)
         };
-        let line = |(id, subject): (String, String)| format!("{} {subject}", text::short(&id));
-        Ok((commits.into_iter().map(line).collect(), more))
+        Ok((commits, more))
     }
+}
+
+/// A commit as it is shown: `sha subject`.
+pub(crate) fn shown((id, subject): &(String, String)) -> String {
+    format!("{} {subject}", text::short(id))
 }
 
 /// The difference of two trees.

@@ -14,6 +14,7 @@ mod glob;
 mod history;
 mod lock;
 mod own_lines;
+mod reflog;
 mod repo;
 mod scope;
 mod stale;
@@ -21,6 +22,7 @@ mod start;
 mod start_record;
 mod status;
 mod text;
+mod trace;
 
 use std::env;
 use std::io::Write;
@@ -89,7 +91,7 @@ fn end(args: &EndArgs, out: impl Write, notes: impl Write) -> anyhow::Result<Exi
     let options = end::EndOptions {
         began,
         cwd,
-        agent_commits: args.noted.clone().map(agent_commits::AgentCommits::new),
+        agent_commits: agent_commits::AgentCommits::new(args.noted.clone()),
         run_id,
         run_dir: args.location.run_dir.clone(),
         limit: args.location.limit(),

@@ -1,5 +1,7 @@
 //! The own lines that this tool reads.
 
+use std::borrow::Cow;
+
 use cr_stream::{Finder, OwnLine};
 
 use crate::start_record::Start;
@@ -9,8 +11,11 @@ use crate::start_record::Start;
 pub(crate) enum Found {
     /// What `cr-git start` wrote, and the run it names.
     GitStart(Box<Start>, Option<String>),
-    /// The supervisor's first line; it names the run.
-    RunStart(Option<String>),
+    /// The supervisor's first line; it names the run and its directory.
+    RunStart {
+        run_id: Option<String>,
+        run_dir: Option<String>,
+    },
     /// The last line of a supervised run.
     Exit,
     /// Another line.
@@ -27,7 +32,8 @@ pub(crate) fn read(finder: &Finder, line: &[u8]) -> Option<Found> {
             if let Some(grace) = start.limits.grace_ms {
                 cr_io::expect_grace(grace);
             }
-            Found::RunStart(run_id)
+            let run_dir = start.run_dir.map(Cow::into_owned);
+            Found::RunStart { run_id, run_dir }
         }
         // Without a directory there is nothing to compare with.
         OwnLine::GitStart(start) if !start.cwd.is_empty() => {
@@ -49,7 +55,7 @@ mod tests {
         let exit = r#" {"subtype":"exit","new":[1,{"a":"\ud800"}],"type":"cr"}"#;
         assert!(matches!(read(exit), Some(Found::Exit)));
         let start = r#"{"type":"cr","subtype":"start","run_id":"x"}"#;
-        assert!(matches!(read(start), Some(Found::RunStart(Some(id))) if id == "x"));
+        assert!(matches!(read(start), Some(Found::RunStart { run_id: Some(id), .. }) if id == "x"));
         let end = r#"{"type":"cr","subtype":"git","phase":"end","run_id":"x"}"#;
         assert!(matches!(read(end), Some(Found::Other)));
         let bad = r#"{"type":"cr","subtype":"git","phase":"start","cwd":1}"#;

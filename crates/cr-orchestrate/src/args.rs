@@ -13,6 +13,8 @@ id and a prompt or prompt_file. It may also have: title description files depend
 wave model role system_prompt allowed_tools permission_mode task_type estimated_files
 estimated_loc estimated_duration max_turns budget_usd timeout retries schema verify
 setup env claude_args cwd idempotent commit (required, optional, none) breakpoint.
+For commit, every new commit of HEAD during the attempt counts, also one of which it is
+not known who made it.
 
 If the run directory has a file called PAUSE, the run ends before the next attempt.
 

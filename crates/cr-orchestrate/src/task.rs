@@ -39,7 +39,8 @@ pub(crate) struct Task {
     pub(crate) breakpoint: bool,
 }
 
-/// Whether a task must leave a commit.
+/// Whether a task must leave a commit. One without evidence of who made it counts:
+/// not every commit of an agent leaves some.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Commit {

@@ -20,6 +20,8 @@ pub const EXIT: &str = "exit.json";
 pub const GIT_START: &str = "start.json";
 /// The repository after the run: the line of `cr-git end`.
 pub const GIT: &str = "git.json";
+/// What the agent's git commands wrote about themselves.
+pub const GIT_TRACE: &str = "git-trace.ndjson";
 /// The summary. It is the last file of a run.
 pub const SUMMARY: &str = "summary.json";
 /// Every setting in force, for a later run that resumes this one.

@@ -207,7 +207,10 @@ impl Run<'_> {
     }
 
     fn start_guardian(&self) -> anyhow::Result<GuardianLink> {
-        let environment = self.command.environment(self.options, self.id.as_str());
+        let run_dir = self.dir.as_ref().map(RunDir::path);
+        let environment = self
+            .command
+            .environment(self.options, self.id.as_str(), run_dir);
         let (name, argv) = (&self.command.name, &self.command.argv);
         let isolate = self.options.isolate;
         GuardianLink::start(name, argv, &environment, isolate).map_err(|err| {

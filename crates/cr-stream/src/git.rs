@@ -106,6 +106,8 @@ object! {
         branch: Option<Cow<'a, str>>,
         /// New commits, "sha subject", newest first.
         commits: Option<Vec<Cow<'a, str>>>,
+        /// For each of them the run that made it; `null` without evidence.
+        commits_by: Option<Vec<Option<Cow<'a, str>>>>,
         /// How many more there are.
         commits_more: u64,
         /// How many files changed.
@@ -126,7 +128,7 @@ object! {
         rewritten: Option<bool>,
         /// HEAD went back.
         rewound: Option<bool>,
-        /// The commits that the agent made.
+        /// The commits on all branches that are the agent's, with evidence.
         agent_commits: Option<Vec<Cow<'a, str>>>,
         /// Other branches, tags and stashes that changed.
         other_refs: Option<Vec<OtherRef<'a>>>,

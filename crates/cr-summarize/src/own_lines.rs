@@ -184,6 +184,7 @@ fn git(end: GitEnd<'_>) -> Git {
         start_sha: owned(end.start_sha),
         end_sha: owned(end.end_sha),
         commits: all_owned(end.commits),
+        commits_by: end.commits_by.map(|by| by.into_iter().map(owned).collect()),
         commits_more: end.commits_more,
         changed_files: end.changed_files,
         insertions: end.insertions,

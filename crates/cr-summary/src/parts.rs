@@ -134,6 +134,8 @@ pub struct Git {
     pub end_sha: Option<String>,
     /// `sha subject` of the commits in between, newest first.
     pub commits: Option<Vec<String>>,
+    /// For each of them the run that made it; `null` without evidence.
+    pub commits_by: Option<Vec<Option<String>>>,
     /// Further commits that are not listed.
     #[serde(skip_serializing_if = "is_zero")]
     pub commits_more: u64,
@@ -153,7 +155,7 @@ pub struct Git {
     pub rewritten: Option<bool>,
     /// The end is an ancestor of the start.
     pub rewound: Option<bool>,
-    /// The commits that the agent reported itself.
+    /// The commits on all branches that are the agent's, with evidence.
     pub agent_commits: Option<Vec<String>>,
     /// Why nothing is known.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -252,6 +252,12 @@ impl Truncation {
                 self.text("git", commit, (item, item));
             }
         }
+        if let (Some(commits), Some(by)) = (&git.commits, &mut git.commits_by) {
+            by.truncate(commits.len());
+        }
+        for run in git.commits_by.iter_mut().flatten() {
+            self.fixed("git", run);
+        }
         for word in [
             &mut git.branch,
             &mut git.error,

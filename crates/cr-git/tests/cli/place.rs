@@ -5,8 +5,11 @@ use std::cell::Cell;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Output;
+use std::thread;
+use std::time::Duration;
 
 use cr_test::{Command, World, bin};
 use serde_json::Value;
@@ -14,6 +17,8 @@ use serde_json::Value;
 pub(crate) struct Place {
     pub(crate) world: World,
     clock: Cell<u64>,
+    /// Whether commands are the agent's, whose git is traced.
+    is_agent: Cell<bool>,
 }
 
 impl Place {
@@ -21,8 +26,17 @@ impl Place {
     pub(crate) fn bare() -> Self {
         let world = World::new();
         fs::create_dir(world.path("work")).expect("made");
+        fs::DirBuilder::new()
+            .mode(0o700)
+            .create(world.path("agent-run"))
+            .expect("made");
         let clock = Cell::new(1_700_000_000);
-        Self { world, clock }
+        let is_agent = Cell::new(false);
+        Self {
+            world,
+            clock,
+            is_agent,
+        }
     }
 
     /// A repository without a commit.
@@ -65,6 +79,11 @@ impl Place {
             .env("GIT_AUTHOR_DATE", format!("@{now} +0000"))
             .env("GIT_COMMITTER_DATE", format!("@{now} +0000"))
             .current_dir(self.path());
+        if self.is_agent.get() {
+            command
+                .env("GIT_TRACE2_EVENT", self.trace())
+                .env("GIT_TRACE2_EVENT_BRIEF", "1");
+        }
         command
     }
 
@@ -102,7 +121,9 @@ impl Place {
 
     /// The line that `cr-git end` adds to a stream of `start` alone.
     pub(crate) fn end(&self, start: &str) -> Value {
-        let output = feed(&mut self.cr(&["end"]), start.as_bytes());
+        let run_dir = self.beside("agent-run");
+        let mut command = self.cr(&["end", "--run-dir"]);
+        let output = feed(command.arg(run_dir), start.as_bytes());
         let line = line_of(output);
         let added = line.strip_prefix(start).expect("the stream comes first");
         json(added)
@@ -111,8 +132,24 @@ impl Place {
     /// What `cr-git end` says of a run that does `deeds`.
     pub(crate) fn run(&self, deeds: impl FnOnce(&Self)) -> Value {
         let start = self.start();
-        deeds(self);
+        self.as_agent(|| deeds(self));
         self.end(&start)
+    }
+
+    /// Does `deeds` with the environment of an agent.
+    pub(crate) fn as_agent<T>(&self, deeds: impl FnOnce() -> T) -> T {
+        // Commits of two people within one tick of the kernel's clock cannot be
+        // told apart.
+        thread::sleep(Duration::from_millis(20));
+        self.is_agent.set(true);
+        let result = deeds();
+        self.is_agent.set(false);
+        result
+    }
+
+    /// What the agent's git commands wrote about themselves.
+    pub(crate) fn trace(&self) -> PathBuf {
+        self.beside("agent-run").join("git-trace.ndjson")
     }
 }
 

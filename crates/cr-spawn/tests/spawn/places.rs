@@ -56,6 +56,32 @@ fn the_name_of_a_run_can_be_given_and_a_second_run_spoils_nothing() {
 }
 
 #[test]
+fn git_of_the_agent_is_traced_unless_the_user_has_it_traced() {
+    let script = r#"printf '{"type":"v","trace":"%s","brief":"%s"}\n' "$GIT_TRACE2_EVENT" "$GIT_TRACE2_EVENT_BRIEF""#;
+    let seen = |case: Case| {
+        let done = case.run();
+        let seen = done.all("v")[0].clone();
+        let runs = run_dirs(done.world.dir());
+        let own = runs.first().map(|dir| dir.join("git-trace.ndjson"));
+        (
+            seen,
+            own.map(|path| path.to_str().expect("text").to_owned()),
+        )
+    };
+    let surrounding = || Case::script(script).env("GIT_TRACE2_EVENT", "/x/git-trace.ndjson");
+    for case in [Case::script(script), surrounding()] {
+        let (seen, own) = seen(case);
+        assert_eq!(seen["trace"].as_str(), own.as_deref());
+        assert_eq!(seen["brief"], "1");
+    }
+    let (none, _) = seen(surrounding().args(&["--no-record"]));
+    assert_eq!((&none["trace"], &none["brief"]), (&"".into(), &"".into()));
+    let (users, _) = seen(Case::script(script).env("GIT_TRACE2_EVENT", "/dev/null"));
+    assert_eq!(users["trace"], "/dev/null");
+    assert_eq!(users["brief"], "");
+}
+
+#[test]
 fn the_mark_of_a_start_is_there_whole_or_not_at_all() {
     let case = Case::playing(&[INIT, RESULT], "");
     let dir = case.world.path("here");
