@@ -192,8 +192,8 @@ fn w1_killed_at_any_moment_every_task_is_done_exactly_once() {
     let wanted = u32::try_from(repeats(10, 100)).expect("small");
     let mut seed = 0x9e37_79b9_7f4a_7c15;
     let mut hit = 0;
-    // Five kills a round: most of them find an engine to kill.
-    for _ in 0..wanted {
+    // Five kills a round. On a fast machine a run may end before any of them.
+    for _ in 0..3 * wanted {
         hit += torment(5, &mut seed);
         if hit >= wanted {
             return;
