@@ -33,11 +33,13 @@ pub const LOCK: &str = "lock";
 /// A run with this file is never removed by `cr-runs prune`.
 pub const KEEP: &str = "keep";
 
-/// Reserved: messages that wait for the agent.
+/// Messages for the agent, see [`crate::QueueLine`]. Written by a later version.
 pub const QUEUE: &str = "queue";
-/// Reserved: answers to the agent's questions.
+/// Answers to the agent's questions, see [`crate::AnswerLine`]. Written by a
+/// later version.
 pub const ANSWERS: &str = "answers";
-/// Reserved: the socket that a running agent is reached by.
+/// The socket of a running agent, see [`crate::ControlRequest`]. Made by a later
+/// version.
 pub const CONTROL_SOCKET: &str = "control.sock";
 
 /// An orchestrated run: its plan and settings.

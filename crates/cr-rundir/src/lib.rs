@@ -11,6 +11,7 @@ mod orchestrated;
 mod reader;
 mod retention;
 mod schema;
+mod session;
 mod state_dir;
 
 pub use dir::{Lock, RunDir};
@@ -18,4 +19,7 @@ pub use id::{Refused, RunId};
 pub use reader::{EndRecord, Run, RunState, StartRecord, runs_in};
 pub use retention::{Retention, prune, prune_daily};
 pub use schema::{SCHEMA, parse_state, state_text};
+pub use session::{
+    AnswerLine, ControlOperation, ControlReply, ControlRequest, Decision, Delivery, QueueLine,
+};
 pub use state_dir::{StateDir, Unsafe};
