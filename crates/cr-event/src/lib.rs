@@ -22,5 +22,5 @@ mod result;
 pub use document::Documents;
 pub use json::{Cursor, Malformed, Raw, Text};
 pub use line::{Event, Kind, OWN_TYPE, claims_to_be_own, strip};
-pub use message::{Block, Content, Message, ToolResult, ToolUse, Usage};
+pub use message::{Block, Content, Message, ToolResult, ToolUse, Usage, is_filler};
 pub use result::{ModelUsage, TurnEnd, by_model};

@@ -176,6 +176,17 @@ impl<'a> Event<'a> {
         self.parent.is_none() && !self.is_sidechain
     }
 
+    /// Whether the CLI reports a failed call of the API in place of an answer.
+    /// Newer releases name the `error`; the session logs of 1.0.x have only the
+    /// flag.
+    pub fn is_api_error(&self) -> bool {
+        let flag = |key| self.line.get(key).and_then(Raw::bool) == Some(true);
+        self.message.as_ref().is_some_and(Message::is_synthetic)
+            && (self.line.get("error").is_some_and(|error| !error.is_null())
+                || flag("isApiErrorMessage")
+                || flag("is_api_error_message"))
+    }
+
     /// Whether the subtype is `name`.
     pub fn is(&self, name: &str) -> bool {
         self.subtype.is_some_and(|subtype| subtype.is(name))

@@ -78,6 +78,11 @@ pub struct Usage {
     pub cache_read: u64,
     /// Written to the cache.
     pub cache_creation: u64,
+    /// The part of `cache_creation` that is kept for five minutes, as far as the
+    /// line says how long.
+    pub cache_5m: u64,
+    /// The part that is kept for an hour.
+    pub cache_1h: u64,
 }
 
 impl Usage {
@@ -106,6 +111,8 @@ impl Usage {
             output: with(self.output, other.output),
             cache_read: with(self.cache_read, other.cache_read),
             cache_creation: with(self.cache_creation, other.cache_creation),
+            cache_5m: with(self.cache_5m, other.cache_5m),
+            cache_1h: with(self.cache_1h, other.cache_1h),
         }
     }
 
@@ -123,12 +130,28 @@ impl Usage {
                 b"cache_creation_input_tokens"
                 | b"cache_creation_tokens"
                 | b"cacheCreationInputTokens" => &mut usage.cache_creation,
+                b"cache_creation" => {
+                    usage.read_cache_times(cursor.raw()?);
+                    return Ok(());
+                }
                 _ => return cursor.skip(),
             };
             *count = cursor.raw()?.u64().unwrap_or(0);
             Ok(())
         });
         usage
+    }
+
+    fn read_cache_times(&mut self, raw: Raw<'_>) {
+        let _ = Cursor::new(raw.bytes()).object(|cursor, key| {
+            let count = match key {
+                b"ephemeral_5m_input_tokens" => &mut self.cache_5m,
+                b"ephemeral_1h_input_tokens" => &mut self.cache_1h,
+                _ => return cursor.skip(),
+            };
+            *count = cursor.raw()?.u64().unwrap_or(0);
+            Ok(())
+        });
     }
 }
 
@@ -167,6 +190,11 @@ impl<'a> Message<'a> {
     pub fn is_synthetic(&self) -> bool {
         self.model.is_some_and(|model| model.is("<synthetic>"))
     }
+}
+
+/// Whether `text` is one that the CLI writes where there is no answer.
+pub fn is_filler(text: Text<'_>) -> bool {
+    text.is("No response requested.") || text.is("(no content)")
 }
 
 impl<'a> Content<'a> {

@@ -114,13 +114,20 @@ impl Answer {
             return answer;
         }
         let error = summary.errors.first().cloned();
-        if is_truncated("structured_output") || (is_truncated("result") && error != answer.text) {
+        // Its `result` holds the last words of the model.
+        let is_limit = summary
+            .subtype
+            .as_ref()
+            .is_some_and(|subtype| subtype.starts_with("error_"));
+        if is_truncated("structured_output")
+            || (is_truncated("result") && !is_limit && error != answer.text)
+        {
             answer.structured = summary.json.as_deref().and_then(strict);
             answer.text = None;
             answer.missing = Some(Missing::Truncated);
         } else if summary.ok == Some(false)
             && let Some(error) = error
-            && answer.text.as_ref().is_none_or(|text| *text == error)
+            && (is_limit || answer.text.as_ref().is_none_or(|text| *text == error))
         {
             answer.text = None;
             answer.missing = Some(Missing::Failed(error));

@@ -24,13 +24,17 @@ pub(crate) enum Class<'a> {
     Passed,
     /// Another attempt begins: an earlier answer does not count.
     Attempt,
-    /// An event that may hold one.
+    /// An event that may hold one, or the banner of a session.
     Event(Box<Event<'a>>),
 }
 
 /// Whether a line that begins with `head` is an event that holds no answer, by
 /// its first bytes. It is then never read, however long it is.
 pub(crate) fn is_passed(head: &[u8]) -> bool {
+    // A banner says which session begins.
+    if head.starts_with(br#"{"type":"system","subtype":"init""#) {
+        return false;
+    }
     let kind = Kind::of_head(head);
     !matches!(
         kind,
@@ -85,6 +89,7 @@ fn class_of(line: &[u8]) -> Class<'_> {
     match event.kind {
         _ if !is_event => Class::Text,
         Kind::Result | Kind::Assistant => Class::Event(Box::new(event)),
+        Kind::System if event.is("init") => Class::Event(Box::new(event)),
         _ => Class::Passed,
     }
 }

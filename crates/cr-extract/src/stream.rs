@@ -1,14 +1,37 @@
 //! The answer of a stream: its last result, or else its last message.
 
-use cr_event::{Block, Content, Event, Kind, Message, Raw, Text, TurnEnd};
+use cr_event::{Block, Content, Event, Kind, Message, Text, TurnEnd, is_filler};
 
 use crate::answer::{Answer, Missing, Origin, given};
 
 /// Takes events in their order and keeps the ones that may be the answer.
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
+    session: Session,
     ending: Option<Ending>,
     last: LastMessage,
+}
+
+/// The session of the lines so far. The answer of another session is none of
+/// this one.
+#[derive(Debug, Default)]
+struct Session(Option<String>);
+
+impl Session {
+    /// Whether `event` belongs to another session. A log may hold the history
+    /// of another one.
+    fn changes(&mut self, event: &Event<'_>) -> bool {
+        let Some(id) = event.session_id.filter(|_| !event.is_log) else {
+            return false;
+        };
+        let known = self.0.as_deref().map(str::as_bytes);
+        if known == Some(id.bytes()) {
+            return false;
+        }
+        let is_other = known.is_some();
+        self.0 = Some(id.prefix(1024).into_owned());
+        is_other
+    }
 }
 
 /// The end of a turn.
@@ -34,6 +57,9 @@ struct LastMessage {
 impl Stream {
     /// Takes an event.
     pub(crate) fn take(&mut self, event: &Event<'_>) {
+        if self.session.changes(event) {
+            (self.ending, self.last) = (None, LastMessage::default());
+        }
         match event.kind {
             Kind::Result => self.result(&TurnEnd::new(event.line)),
             Kind::Assistant => self.message(event),
@@ -51,7 +77,7 @@ impl Stream {
         self.ending = Some(Ending {
             is_error: end.is_error(),
             structured: structured.and_then(given),
-            text: end.text().map(Text::decode).unwrap_or_default().into(),
+            text: text_of(end).map(Text::decode).unwrap_or_default().into(),
             error: error.unwrap_or_else(|| end.subtype()).into(),
         });
     }
@@ -85,7 +111,7 @@ impl Stream {
 
     /// The answer.
     pub(crate) fn answer(self) -> Answer {
-        let Self { ending, last } = self;
+        let Self { ending, last, .. } = self;
         if let Some(end) = ending {
             let has_text = !end.text.trim().is_empty();
             if end.structured.is_some() || (has_text && !end.is_error) {
@@ -106,6 +132,11 @@ impl Stream {
     }
 }
 
+/// The text of a result, if it is an answer.
+fn text_of<'a>(end: &TurnEnd<'a>) -> Option<Text<'a>> {
+    end.text().filter(|text| !is_filler(*text))
+}
+
 /// Some releases end a good run with an empty error.
 fn is_afterthought(end: &TurnEnd<'_>) -> bool {
     end.subtype() == "error_during_execution" && end.num_turns() == Some(0)
@@ -121,9 +152,7 @@ struct MainMessage<'e, 'a> {
 impl<'e, 'a> MainMessage<'e, 'a> {
     fn of(event: &'e Event<'a>) -> Option<Self> {
         let message = event.message.as_ref().filter(|_| event.is_main())?;
-        let is_failure = message.is_synthetic()
-            && (event.line.get("isApiErrorMessage").and_then(Raw::bool) == Some(true)
-                || event.line.string("error").is_some());
+        let is_failure = event.is_api_error();
         (is_failure || !message.is_synthetic()).then_some(Self {
             message,
             is_failure,
@@ -154,6 +183,7 @@ impl<'e, 'a> MainMessage<'e, 'a> {
 /// reading give the same answer.
 #[derive(Debug, Default)]
 pub(crate) struct Reversed {
+    session: Session,
     lines: Vec<Vec<u8>>,
     message: Search,
     /// Whether the last result, once found, is enough.
@@ -172,6 +202,9 @@ enum Search {
 impl Reversed {
     /// Takes the line before those taken so far; returns whether that is enough.
     pub(crate) fn take(&mut self, event: &Event<'_>) -> bool {
+        if self.session.changes(event) {
+            return true;
+        }
         match event.kind {
             Kind::Result => self.result(event),
             Kind::Assistant => self.message(event),
@@ -193,7 +226,7 @@ impl Reversed {
         if !is_afterthought(&end) {
             let structured = event.line.get("structured_output").and_then(given);
             let has_text = |text: Text<'_>| !text.decode().trim().is_empty();
-            let is_told = end.is_error() || end.text().is_some_and(has_text);
+            let is_told = end.is_error() || text_of(&end).is_some_and(has_text);
             self.ending = Some(structured.is_some() || is_told);
         }
     }

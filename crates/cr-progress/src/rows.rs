@@ -126,7 +126,7 @@ impl RowBuilder {
             let usage = usage.filter(|_| i == 0);
             match block {
                 Block::Text(text) => {
-                    let failed = message.is_synthetic() && event.line.get("error").is_some();
+                    let failed = event.is_api_error();
                     self.push_text(if failed { "error" } else { by }, *text, row, usage);
                 }
                 Block::Thinking(text) => self.push_text("thinking", *text, row, usage),

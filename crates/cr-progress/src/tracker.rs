@@ -152,7 +152,7 @@ impl ProgressTracker {
             self.remember(message);
             self.error = None;
         }
-        if message.is_synthetic() && event.line.get("error").is_some() {
+        if event.is_api_error() {
             self.failure(event, message, depth);
             return;
         }

@@ -2,8 +2,8 @@
 
 use cr_event::Cursor;
 use cr_io::Redactor;
-use cr_summary::{Attempt, Denial, Git, Limit, Retry, SCHEMA, Summary, Tokens, Tools};
-use cr_usage::{CostSource, Prices, percent_used};
+use cr_summary::{Attempt, Denial, Git, Limit, Retry, SCHEMA, Summary, Tools};
+use cr_usage::{Prices, Spent};
 use cr_verdict::{ResultFacts, Verdict, judge};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -12,14 +12,14 @@ use crate::calls::Denied;
 use crate::collector::Collector;
 use crate::counts;
 use crate::evidence::{evidence, facts, stderr_text};
+use crate::foreign;
 use crate::own_lines::Ended;
 use crate::resume::resume;
+use crate::spend::spend;
 use crate::value::{found_in, rewritten};
 
 /// Lines of standard error that are shown.
 const STDERR_LINES: usize = 20;
-/// Above this share of its window a context is nearly full, in percent.
-const WARNING: u64 = 60;
 
 /// Settings of the command line for a summary.
 #[derive(Debug)]
@@ -32,7 +32,13 @@ pub(crate) struct SummaryOptions {
 }
 
 impl SummaryOptions {
-    fn mask(&self, text: &str) -> String {
+    /// What the tokens cost by the table, if an estimate is wanted.
+    pub(crate) fn estimate(&self, spent: &[(String, Spent)]) -> Option<f64> {
+        let spent = spent.iter().map(|(model, spent)| (&**model, spent.usage));
+        self.prices.as_ref()?.estimate(spent)
+    }
+
+    pub(crate) fn mask(&self, text: &str) -> String {
         self.redactor.redact(text).into_owned()
     }
 
@@ -53,19 +59,35 @@ impl SummaryOptions {
 
 /// The input is no stream: there is no session to resume, and a person should
 /// look at the program that wrote it.
-fn nothing_to_judge(summary: &mut Summary, why: &str) {
-    summary.why = why.into();
-    summary.next = "Look at what wrote it: the agent may not have started.".into();
+fn nothing_to_judge(summary: &mut Summary, collector: &Collector) -> bool {
+    let counts = &collector.counts;
+    let has_lines = counts.lines > counts.blank + counts.oversize;
+    if has_lines && !collector.is_known && !collector.is_torn {
+        let look = collector.look.unwrap_or(foreign::look_of_bytes(b""));
+        summary.why = format!(
+            "No line of the input is Claude Code's; it looks like {}.",
+            look.name
+        );
+        summary.next = look.next.into();
+        summary.code = Some(cr_io::Exit::Data.code());
+        summary.category = Some(cr_verdict::Category::Validation.as_str().into());
+    } else if let Some(why) = counts::no_event(counts) {
+        summary.why = why.into();
+        summary.next = "Look at what wrote it: the agent may not have started.".into();
+    } else {
+        return false;
+    }
     (summary.retry.retryable, summary.retry.action) = (false, "look".into());
+    true
 }
 
 /// Makes the summary.
 pub(crate) fn summary(collector: &Collector, options: &SummaryOptions) -> Summary {
     let facts = facts(collector);
     let verdict = judge(&evidence(collector, facts));
+    let before = collector.sessions_before;
     let mut summary = Summary {
         schema: SCHEMA,
-        tokens: tokens(collector, options),
         tool_calls: collector.calls.total,
         supervised: collector.run_facts.seen,
         results: collector.turns.results,
@@ -74,22 +96,20 @@ pub(crate) fn summary(collector: &Collector, options: &SummaryOptions) -> Summar
         api_retries: collector.api_retries,
         compactions: collector.compactions,
         forged: collector.run_facts.forged,
-        session_cost_usd: collector.usage.cost().session(),
         counts: collector.counts,
         tools: tools(collector),
+        sessions: if before > 0 { before + 1 } else { 0 },
         ..Summary::default()
     };
-    summary.context_warning = is_nearly_full(&summary.tokens);
+    spend(&mut summary, collector, options);
     identity(&mut summary, collector, options);
     ending(&mut summary, collector, options);
     answer(&mut summary, collector, options);
-    cost(&mut summary, collector, options);
     time(&mut summary, collector);
     lists(&mut summary, collector, options);
     verdict_fields(&mut summary, &verdict);
-    match counts::no_event(&collector.counts) {
-        Some(why) => nothing_to_judge(&mut summary, why),
-        None => reasons(&mut summary, collector, &verdict, options),
+    if !nothing_to_judge(&mut summary, collector) {
+        reasons(&mut summary, collector, &verdict, options);
     }
     summary.errors = errors(collector, facts, &verdict, options);
     resumption(&mut summary, collector, options);
@@ -99,36 +119,6 @@ pub(crate) fn summary(collector: &Collector, options: &SummaryOptions) -> Summar
         summary.code = Some(cr_io::Exit::Data.code());
     }
     summary
-}
-
-fn tokens(collector: &Collector, options: &SummaryOptions) -> Tokens {
-    let spent = collector.usage.tokens();
-    let used = collector.usage.context().used();
-    let window = collector
-        .usage
-        .context()
-        .window()
-        .or(options.context_window);
-    let known = used.zip(window);
-    let percent = known.and_then(|(used, window)| percent_used(used, window));
-    Tokens {
-        input: spent.input,
-        output: spent.output,
-        cache_read: spent.cache_read,
-        cache_creation: spent.cache_creation,
-        context_used: used,
-        context_window: window,
-        context_used_pct: percent,
-        max_output: collector.usage.context().max_output(),
-    }
-}
-
-/// Strictly above the mark, and before rounding.
-fn is_nearly_full(tokens: &Tokens) -> bool {
-    let known = tokens.context_used.zip(tokens.context_window);
-    known.is_some_and(|(used, window)| {
-        window > 0 && u128::from(used) * 100 > u128::from(window) * u128::from(WARNING)
-    })
 }
 
 fn tools(collector: &Collector) -> Tools {
@@ -198,6 +188,8 @@ fn answer(summary: &mut Summary, collector: &Collector, options: &SummaryOptions
         .filter(|_| !collector.turns.is_open);
     let last_text = Some(collector.last_text.as_str()).filter(|text| !text.is_empty());
     let text = match last {
+        // At a limit the last words are all there is.
+        Some(last) if last.subtype.starts_with("error_") => last.text.as_deref().or(last_text),
         Some(last) => last.text.as_deref(),
         None => last_text,
     };
@@ -218,19 +210,6 @@ fn answer(summary: &mut Summary, collector: &Collector, options: &SummaryOptions
         Some(answer) => summary.json = found_in(answer, &options.redactor),
         None => {}
     }
-}
-
-fn cost(summary: &mut Summary, collector: &Collector, options: &SummaryOptions) {
-    let estimate = || {
-        let cost = options
-            .prices
-            .as_ref()?
-            .estimate(collector.usage.unpriced())?;
-        Some((cr_usage::rounded(cost), CostSource::Estimate))
-    };
-    let known = collector.usage.cost().run().or_else(estimate);
-    summary.cost_usd = known.map(|(cost, _)| cost);
-    summary.cost_source = known.map_or("none", |(_, source)| source.as_str()).into();
 }
 
 fn time(summary: &mut Summary, collector: &Collector) {

@@ -6,6 +6,7 @@ use cr_event::{Event, Raw, ToolUse};
 use cr_summary::OTHER_TOOLS;
 
 use cr_usage::{RecentMap, key};
+use cr_verdict::Denials;
 
 /// Tools counted one by one; further ones are counted under [`OTHER_TOOLS`].
 const TOOLS: usize = 1000;
@@ -22,6 +23,8 @@ pub(crate) struct Calls {
     pub(crate) subagents: u64,
     pub(crate) denials: Vec<Denied>,
     pub(crate) denied_total: u64,
+    /// Listed denials, and all of them, when the current attempt began.
+    denied_before: (usize, u64),
     seen: RecentMap<()>,
     denied: RecentMap<()>,
     /// The last call of the main thread.
@@ -145,6 +148,22 @@ impl Calls {
     pub(crate) fn next_attempt(&mut self) {
         (self.last, self.asked) = (None, None);
         self.requests.clear();
+        self.denied_before = (self.denials.len(), self.denied_total);
+    }
+
+    /// The calls that were denied in the current attempt.
+    pub(crate) fn denied_now(&self) -> Denials<'_> {
+        let (listed, count) = self.denied_before;
+        let mut tools: Vec<&str> = Vec::new();
+        for denied in self.denials.iter().skip(listed) {
+            if !tools.contains(&&*denied.tool) {
+                tools.push(&denied.tool);
+            }
+        }
+        Denials {
+            count: self.denied_total - count,
+            tools,
+        }
     }
 
     /// Whether the last call of the main thread was denied.

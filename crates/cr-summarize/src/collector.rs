@@ -1,6 +1,6 @@
 //! Collects the facts of a run from its lines.
 
-use cr_event::{Block, Content, Event, Kind, Message, Raw, TurnEnd};
+use cr_event::{Block, Content, Event, Kind, Message, Raw, TurnEnd, is_filler};
 use cr_stream::{Subtype, begins_attempt};
 use cr_summary::Counts;
 use cr_usage::UsageMeter;
@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use crate::background::Background;
 use crate::calls::Calls;
 use crate::counts::{self, Fate};
+use crate::foreign::{self, Look};
 use crate::own_lines::RunFacts;
 use crate::session::SessionFacts;
 use crate::turns::{Turns, beginning};
@@ -44,6 +45,18 @@ pub(crate) struct Collector {
     pub(crate) log: LogEnd,
     /// Reading ended before the input did.
     pub(crate) is_cut: bool,
+    /// The last line of the agent is cut off.
+    pub(crate) is_torn: bool,
+    /// A line is Claude Code's, or our own.
+    pub(crate) is_known: bool,
+    /// What the input looks like as long as no line is.
+    pub(crate) look: Option<Look>,
+    /// The main thread said something in this turn.
+    has_spoken: bool,
+    /// There is a message or a result of the current session.
+    has_work: bool,
+    /// Sessions with work before the current one.
+    pub(crate) sessions_before: u64,
 }
 
 /// A failure, in the words of the CLI.
@@ -62,6 +75,9 @@ pub(crate) enum LogEnd {
     Open,
     /// The model answered.
     Answered,
+    /// The model wrote a text, and the log does not say whether it was done: a
+    /// call may have followed.
+    Spoken,
     /// A person stopped it.
     Aborted,
     /// The CLI reported a failure.
@@ -81,7 +97,7 @@ impl Collector {
     /// and for the time of the start. A large line is not read for the time.
     pub(crate) fn needs_users(&self, is_large: bool) -> bool {
         let is_timed = self.session.has_time() || self.session.is_timeless || is_large;
-        self.session.is_log || self.calls.is_waiting() || !is_timed
+        self.session.is_log || self.calls.is_waiting() || !is_timed || !self.is_known
     }
 
     /// Counts a line that was not parsed.
@@ -89,11 +105,26 @@ impl Collector {
         counts::count(&mut self.counts, fate);
         if fate != Fate::Blank && !self.is_subagent {
             self.run_facts.follows();
+            self.is_torn = false;
+        }
+    }
+
+    /// Counts a line that is no whole object.
+    pub(crate) fn broken(&mut self, line: &[u8]) {
+        self.count(Fate::BadJson);
+        self.is_torn |= line.starts_with(b"{") && !self.is_subagent;
+        if !self.is_known {
+            self.look
+                .get_or_insert_with(|| foreign::look_of_bytes(line));
         }
     }
 
     /// Takes a line in.
     pub(crate) fn take(&mut self, event: &Event<'_>) {
+        if !self.is_known {
+            self.is_known = foreign::is_claudes(event);
+            self.look = self.look.or_else(|| Some(foreign::look(event)));
+        }
         if event.kind == Kind::Cr && !self.is_subagent {
             let subtype = Subtype::of(event);
             if subtype != Some(Subtype::Exit) {
@@ -111,6 +142,9 @@ impl Collector {
             return;
         }
         if !self.is_subagent {
+            if self.begins_session(event) {
+                self.next_session();
+            }
             self.session.line(event);
         }
         let is_used = self.event(event);
@@ -122,6 +156,27 @@ impl Collector {
     fn next_attempt(&mut self) {
         self.run_facts.begin_again();
         self.attempts_before = self.run_facts.attempts.len();
+        self.forget_ending();
+    }
+
+    /// Whether a stream goes on with another session. A log may hold the
+    /// history of another one.
+    fn begins_session(&self, event: &Event<'_>) -> bool {
+        let is_turn = matches!(event.kind, Kind::Assistant | Kind::Result)
+            || (event.kind == Kind::System && event.is("init"));
+        self.has_work && is_turn && !event.is_log && self.session.is_other(event)
+    }
+
+    /// The same as for an attempt.
+    fn next_session(&mut self) {
+        self.sessions_before += 1;
+        self.session.schema_asked = false;
+        self.usage.next_process(false);
+        self.forget_ending();
+    }
+
+    fn forget_ending(&mut self) {
+        self.has_work = false;
         self.turns.next_attempt();
         self.calls.next_attempt();
         self.background = Background::default();
@@ -137,7 +192,7 @@ impl Collector {
             Kind::User => self.user(event),
             Kind::StreamEvent => self.usage.piece(event, self.is_main(event)),
             _ if self.is_subagent => false,
-            Kind::Result => self.result(event),
+            Kind::Result if foreign::is_claudes_result(event) => self.result(event),
             Kind::System => self.system(event),
             Kind::Control => self.calls.control(event),
             Kind::CostState => self.usage.log_total(event.line),
@@ -160,6 +215,8 @@ impl Collector {
             return false;
         };
         let is_main = self.is_main(event);
+        self.has_spoken |= is_main;
+        self.has_work |= is_main;
         if message.is_synthetic() {
             if is_main {
                 self.synthetic(event, message);
@@ -174,7 +231,7 @@ impl Collector {
         }
         if is_main {
             self.failure = None;
-            self.turns.is_open = self.turns.results > 0;
+            self.turns.is_open = self.turns.last.is_some();
             self.keep_text(message);
             self.log = log_end(message);
             if event.is_log {
@@ -186,10 +243,13 @@ impl Collector {
 
     /// A message of the CLI and not of the model: a failure, or its own answer.
     fn synthetic(&mut self, event: &Event<'_>, message: &Message<'_>) {
-        let Some(error) = event.line.string("error") else {
-            self.keep_text(message);
+        if !event.is_api_error() {
+            if !text(message).is_some_and(is_filler) {
+                self.keep_text(message);
+            }
             return;
-        };
+        }
+        let error = event.line.string("error").unwrap_or_default();
         let status = event.line.get("api_error_status");
         let status = status.or_else(|| event.line.get("apiErrorStatus"));
         self.log = LogEnd::Failed;
@@ -245,6 +305,12 @@ impl Collector {
         let end = TurnEnd::new(event.line);
         let cost = self.usage.result(event, &end);
         let most = self.most();
+        self.has_work = true;
+        // Words of an earlier turn are not the last words of this one.
+        if !self.has_spoken && end.num_turns() != Some(0) {
+            self.last_text.clear();
+        }
+        self.has_spoken = false;
         let failure = self.failure.take().map(|failure| failure.error);
         self.turns.result(&end, cost, most);
         if let Some(last) = self.turns.last.as_mut().filter(|last| last.is_error) {
@@ -264,6 +330,11 @@ impl Collector {
             self.session.banner(event.line);
         } else if event.is("api_retry") || event.is("api_error") {
             self.api_retries += 1;
+        } else if event.is("turn_duration") || event.is("stop_hook_summary") {
+            // A log has these after the model was done.
+            if self.log == LogEnd::Spoken {
+                self.log = LogEnd::Answered;
+            }
         } else if event.is("permission_denied") {
             self.calls.denied(event.line);
         } else if event.is("compact_boundary") {
@@ -315,6 +386,8 @@ fn log_end(message: &Message<'_>) -> LogEnd {
         .is_some_and(|reason| reason.is("tool_use") || reason.is("max_tokens"));
     if calls || goes_on || text(message).is_none() {
         LogEnd::Open
+    } else if message.stop_reason.is_none() {
+        LogEnd::Spoken
     } else {
         LogEnd::Answered
     }

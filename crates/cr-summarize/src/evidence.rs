@@ -1,7 +1,7 @@
 //! The collected facts as evidence for the verdict.
 
 use cr_stream::Reason;
-use cr_verdict::{Evidence, ExitFacts, Finding, Outcome, ResultFacts};
+use cr_verdict::{Evidence, ExitFacts, Finding, Missing, Outcome, ResultFacts};
 
 use crate::collector::{Collector, LogEnd};
 use crate::own_lines::Ended;
@@ -13,10 +13,8 @@ pub(crate) fn evidence<'a>(
 ) -> Evidence<'a> {
     let exit = collector.run_facts.exit.as_ref();
     let last = collector.turns.last.as_ref();
-    let failure = collector
-        .failure
-        .as_ref()
-        .map(|failure| failure.error.as_str());
+    let failure = collector.failure.as_ref();
+    let git = collector.run_facts.git.as_ref();
     let asked = collector.session.schema_asked || collector.run_facts.schema_asked;
     let answered = last.is_some_and(|last| last.structured.is_some());
     // A command of the CLI itself answers no schema.
@@ -27,14 +25,33 @@ pub(crate) fn evidence<'a>(
         result,
         assistant_error: last
             .and_then(|last| last.assistant_error.as_deref())
-            .or(failure),
+            .or(failure.map(|failure| failure.error.as_str())),
+        assistant_text: failure.map_or("", |failure| failure.text.as_str()),
         rate_limit: collector.rate_limit,
         stderr: exit.map_or("", stderr_text),
         schema_missed: asked && !answered && !is_local,
         last_call_denied: collector.calls.last_denied(),
         question_open: collector.calls.is_asking(),
         verification: finding(collector),
+        missing: missing(collector),
+        denials: collector.calls.denied_now(),
+        no_commit: git.is_some_and(|git| git.commits.as_ref().is_some_and(Vec::is_empty)),
         now: collector.session.ended(),
+    }
+}
+
+/// Why there is no result that counts, if there is none.
+fn missing(collector: &Collector) -> Missing {
+    if collector.is_torn {
+        Missing::LineEnd
+    } else if collector.turns.is_open {
+        Missing::WorkAfterResult
+    } else if collector.session.is_log && collector.log == LogEnd::Spoken {
+        Missing::StopReason
+    } else if collector.sessions_before > 0 {
+        Missing::LastSession
+    } else {
+        Missing::Result
     }
 }
 
@@ -67,10 +84,12 @@ fn exit_facts(Ended { exit, .. }: &Ended) -> ExitFacts<'_> {
     }
 }
 
-/// The result of the run; none where reading was cut.
+/// The result of the run; none where reading was cut, and no good one where the
+/// last line is cut off: more may have followed.
 pub(crate) fn facts(collector: &Collector) -> Option<ResultFacts<'_>> {
-    let facts = result_facts(collector).or_else(|| log_facts(collector));
-    facts.filter(|_| !collector.is_cut)
+    let facts = result_facts(collector).or_else(|| log_facts(collector))?;
+    let is_last = !collector.is_cut && (!collector.is_torn || facts.is_error);
+    is_last.then_some(facts)
 }
 
 /// The last result, unless a further turn was begun and cut: its end is missing
@@ -107,7 +126,7 @@ fn log_facts(collector: &Collector) -> Option<ResultFacts<'_>> {
         ..ResultFacts::default()
     };
     match collector.log {
-        LogEnd::Open => None,
+        LogEnd::Open | LogEnd::Spoken => None,
         LogEnd::Answered => Some(good),
         LogEnd::Aborted => Some(ResultFacts {
             is_error: true,

@@ -19,6 +19,7 @@ mod calls;
 mod collector;
 mod counts;
 mod evidence;
+mod foreign;
 mod help;
 mod inputs;
 mod own_lines;
@@ -26,6 +27,7 @@ mod read;
 mod resume;
 mod session;
 mod sessions;
+mod spend;
 mod turns;
 mod value;
 

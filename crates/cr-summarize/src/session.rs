@@ -31,17 +31,30 @@ impl SessionFacts {
         }
     }
 
-    /// Takes a time; the first and the last one count.
+    /// Takes a time; the earliest and the latest one count.
     pub(crate) fn at(&mut self, at: Option<Text<'_>>) {
         // The longest spelling of a moment is far shorter.
         let Some(at) = at.filter(|at| at.bytes().len() <= 64) else {
             return;
         };
-        self.last_at.clear();
-        self.last_at.push_str(&at.decode());
-        if self.first_at.is_empty() {
-            self.first_at.clone_from(&self.last_at);
+        // Lines are not always in order. Times of one spelling compare as text;
+        // `ended` takes care of the others.
+        let at = at.decode();
+        if *at >= *self.last_at {
+            self.last_at.clear();
+            self.last_at.push_str(&at);
         }
+        if self.first_at.is_empty() || *at < *self.first_at {
+            self.first_at.clear();
+            self.first_at.push_str(&at);
+        }
+    }
+
+    /// Whether the line belongs to another session.
+    pub(crate) fn is_other(&self, event: &Event<'_>) -> bool {
+        let known = self.session_id.as_deref().map(str::as_bytes);
+        let id = event.session_id.map(Text::bytes);
+        known.is_some() && id.is_some() && known != id
     }
 
     /// Takes the banner of a turn.
@@ -71,8 +84,9 @@ impl SessionFacts {
         self.first_at.parse().ok()
     }
 
-    /// The last time that is known.
+    /// The last time that is known, never before the first one.
     pub(crate) fn ended(&self) -> Option<Timestamp> {
-        self.last_at.parse().ok()
+        let last: Timestamp = self.last_at.parse().ok()?;
+        Some(self.started().map_or(last, |started| last.max(started)))
     }
 }

@@ -61,7 +61,7 @@ impl Sessions {
             return self.current.count(Fate::Blank);
         }
         let Ok(event) = Event::parse(line) else {
-            return self.current.count(Fate::BadJson);
+            return self.current.broken(line);
         };
         if event.at.is_some() {
             self.timed.clear();
@@ -95,11 +95,13 @@ impl Sessions {
             mem::swap(&mut self.kept, &mut self.timed);
         }
         self.kept.clear();
-        self.current.count(if is_whole {
-            Fate::Ignored
+        if is_whole {
+            // Before the first known line only pieces of a message are skipped.
+            self.current.is_known = true;
+            self.current.count(Fate::Ignored);
         } else {
-            Fate::BadJson
-        });
+            self.current.broken(b"{");
+        }
     }
 
     /// Counts a line that is too long.

@@ -1,6 +1,6 @@
 //! The results of a run: one per turn; the last one decides.
 
-use cr_event::{Raw, Text, TurnEnd};
+use cr_event::{Raw, Text, TurnEnd, is_filler};
 use cr_summary::Turn;
 
 /// Turns that are listed.
@@ -90,7 +90,8 @@ fn turn(end: &TurnEnd<'_>, cost_usd: Option<f64>) -> Turn {
 
 fn last(end: &TurnEnd<'_>, turn: &Turn, most: usize) -> LastResult {
     let errors = end.errors().into_iter().take(1000);
-    let text = end.text().map(|text| beginning(text, most));
+    let text = end.text().filter(|text| !is_filler(*text));
+    let text = text.map(|text| beginning(text, most));
     let structured = end.line().get("structured_output");
     let structured = structured.filter(|value| !value.is_null()).map(Raw::bytes);
     LastResult {

@@ -11,7 +11,9 @@ mod timestamp;
 mod tools;
 mod truncate;
 
-pub use parts::{Attempt, BackgroundTask, Counts, Denial, Git, Limit, Retry, Tokens, Totals, Turn};
+pub use parts::{
+    Attempt, BackgroundTask, Counts, Denial, Git, Limit, ModelSpend, Retry, Tokens, Totals, Turn,
+};
 pub use read::read;
 pub use summary::{SCHEMA, Summary};
 pub use tools::{OTHER_TOOLS, Tools};

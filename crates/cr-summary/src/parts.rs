@@ -12,12 +12,17 @@ use serde_json::value::RawValue;
 pub struct Tokens {
     /// Input tokens that were neither read from nor written to the cache.
     pub input: u64,
-    /// Output tokens.
-    pub output: u64,
+    /// Output tokens; null where the stream has only provisional counts.
+    pub output: Option<u64>,
     /// Input tokens read from the cache.
     pub cache_read: u64,
     /// Input tokens written to the cache.
     pub cache_creation: u64,
+    /// The part of `cache_creation` that is kept for five minutes; null where
+    /// that is not known of all of it.
+    pub cache_creation_5m: Option<u64>,
+    /// The part that is kept for an hour.
+    pub cache_creation_1h: Option<u64>,
     /// Tokens in the main thread's context.
     pub context_used: Option<u64>,
     /// The size of its window.
@@ -26,6 +31,26 @@ pub struct Tokens {
     pub context_used_pct: Option<u64>,
     /// The most output tokens of one answer.
     pub max_output: Option<u64>,
+}
+
+/// Tokens of one model, and their cost.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
+pub struct ModelSpend {
+    /// As in [`Tokens`], and so are the next five.
+    pub input: u64,
+    /// Output tokens.
+    pub output: Option<u64>,
+    /// Input tokens read from the cache.
+    pub cache_read: u64,
+    /// Input tokens written to the cache.
+    pub cache_creation: u64,
+    /// The part that is kept for five minutes.
+    pub cache_creation_5m: Option<u64>,
+    /// The part that is kept for an hour.
+    pub cache_creation_1h: Option<u64>,
+    /// The cost; null without evidence.
+    pub cost_usd: Option<f64>,
 }
 
 /// Whether and how to try again.
@@ -190,6 +215,9 @@ pub struct Totals {
     /// Length of `turns`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turns_total: Option<u64>,
+    /// Number of `models`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub models_total: Option<u64>,
     /// Number of `tools`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools_total: Option<u64>,

@@ -2,6 +2,7 @@
 //! the first version come first.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,9 @@ use serde_json::value::RawValue;
 
 use crate::parts::is_zero;
 use crate::tools::Tools;
-use crate::{Attempt, BackgroundTask, Counts, Denial, Git, Limit, Retry, Tokens, Totals, Turn};
+use crate::{
+    Attempt, BackgroundTask, Counts, Denial, Git, Limit, ModelSpend, Retry, Tokens, Totals, Turn,
+};
 
 /// The version of the format; additions do not raise it.
 pub const SCHEMA: u32 = 1;
@@ -111,6 +114,8 @@ pub struct Summary {
     pub json: Option<Box<RawValue>>,
     /// The answer to a schema.
     pub structured_output: Option<Box<RawValue>>,
+    /// Tokens and cost by model.
+    pub models: BTreeMap<String, ModelSpend>,
     /// Calls by tool.
     pub tools: Tools,
     /// Subagents that were started.
@@ -140,6 +145,12 @@ pub struct Summary {
     pub session_cost_usd: Option<f64>,
     /// `result`, `log`, `estimate` or `none`.
     pub cost_source: Cow<'static, str>,
+    /// The fields whose number is only a lower bound.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lower_bounds: Vec<Cow<'static, str>>,
+    /// Sessions in the input, if there are several.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub sessions: u64,
     /// The attempts of a run that had several.
     pub attempts: Vec<Attempt>,
     /// `resume_command` without its directory, as arguments.

@@ -55,6 +55,10 @@ impl Summary {
     }
 }
 
+fn cost_rank(spent: &crate::ModelSpend) -> f64 {
+    spent.cost_usd.unwrap_or(0.0)
+}
+
 struct Truncation {
     limits: Limits,
     /// The fields that are not shown in full.
@@ -78,6 +82,7 @@ impl Truncation {
         self.values(&mut summary);
         self.lists(&mut summary);
         self.tools(&mut summary);
+        self.models(&mut summary);
         if let Some(git) = summary.git.take() {
             summary.git = Some(self.git(git, &mut summary));
         }
@@ -134,6 +139,25 @@ impl Truncation {
         self.denials(summary);
         self.background(summary);
         self.leaked(summary);
+    }
+
+    /// The models that cost most stay. A name that is cut would be another one.
+    fn models(&mut self, summary: &mut Summary) {
+        let Limits { items, fixed, .. } = self.limits;
+        let total = summary.models.len();
+        let mut costs: Vec<_> = summary.models.values().map(cost_rank).collect();
+        costs.sort_unstable_by(|a, b| b.total_cmp(a));
+        let least = costs.get(items).copied();
+        let is_kept = |name: &str, cost: f64| {
+            printed(name) <= fixed && least.is_none_or(|least| cost > least)
+        };
+        summary
+            .models
+            .retain(|name, spent| is_kept(name, cost_rank(spent)));
+        if summary.models.len() < total {
+            summary.totals.models_total = Some(total as u64);
+            self.note("models");
+        }
     }
 
     /// The end of a long run says more than its beginning: the last ones stay.

@@ -9,6 +9,7 @@ mod cost;
 mod meter;
 mod prices;
 mod recent;
+mod spent;
 mod tokens;
 
 pub use context::{CONTEXT_WARNING, ContextUse, is_nearly_full, is_window_of, percent_used};
@@ -16,3 +17,4 @@ pub use cost::{Cost, CostSource, rounded, since_last_result};
 pub use meter::UsageMeter;
 pub use prices::Prices;
 pub use recent::{RecentMap, key};
+pub use spent::Spent;

@@ -5,6 +5,7 @@ use cr_event::{Event, Message, Raw, Text, TurnEnd, Usage};
 use crate::context::ContextUse;
 use crate::cost::Cost;
 use crate::recent::key;
+use crate::spent::Spent;
 use crate::tokens::TokenCount;
 
 /// Counts the tokens and the cost of a run, and follows its context.
@@ -17,6 +18,11 @@ pub struct UsageMeter {
     session: Option<u64>,
     /// The message that is being streamed in pieces.
     streamed: Option<u64>,
+    /// There are calls after the last result.
+    has_open_work: bool,
+    /// A process or a session ended with calls after its last result: their cost
+    /// is in no later result.
+    has_lost_work: bool,
 }
 
 impl UsageMeter {
@@ -33,9 +39,11 @@ impl UsageMeter {
             return id;
         };
         let model = message.model.unwrap_or_default().prefix(256);
-        self.tokens.message(id, &model, usage);
+        // In the logs of older releases the count of an open call is provisional too.
+        let is_final = message.stop_reason.is_some();
+        self.has_open_work |= self.tokens.message(id, &model, usage, is_final);
         if is_main {
-            let is_final = event.is_log || message.stop_reason.is_some();
+            let is_final = event.is_log || is_final;
             self.context.message(id, &model, usage, is_final);
         }
         id
@@ -76,6 +84,7 @@ impl UsageMeter {
             self.cost.next_session();
         }
         self.session = session.or(self.session);
+        self.has_open_work = false;
         self.tokens.result(end);
         self.context.result(end);
         self.cost.result(end)
@@ -106,6 +115,8 @@ impl UsageMeter {
     /// Another process of the agent begins; `resumes` says whether it goes on
     /// with the same session.
     pub fn next_process(&mut self, resumes: bool) {
+        self.has_lost_work |= self.has_open_work;
+        self.has_open_work = false;
         self.tokens.next_process(resumes);
         self.cost.next_process(resumes);
     }
@@ -117,14 +128,30 @@ impl UsageMeter {
     }
 
     /// All tokens of the run.
-    pub fn tokens(&self) -> Usage {
-        self.tokens.sum()
+    pub fn tokens(&self) -> Spent {
+        self.tokens.by_model().sum()
+    }
+
+    /// The same by model. The name is empty where a result does not say it.
+    pub fn models(&self) -> Vec<(String, Spent)> {
+        self.tokens.by_model().into_models()
     }
 
     /// The tokens that no result covers, by model: those that an estimate has
     /// to price.
-    pub fn unpriced(&self) -> impl Iterator<Item = (&str, Usage)> {
-        self.tokens.by_model()
+    pub fn unpriced(&self) -> Vec<(String, Spent)> {
+        self.tokens.open().into_models()
+    }
+
+    /// Whether there are calls that the results do not cover.
+    pub fn has_work_after_results(&self) -> bool {
+        self.has_open_work || self.has_lost_work
+    }
+
+    /// Whether there are calls whose cost nobody can know any more: not even an
+    /// estimate covers them.
+    pub fn has_lost_work(&self) -> bool {
+        self.has_lost_work
     }
 
     /// The evidence for the cost.

@@ -16,8 +16,15 @@ struct Price {
     input: f64,
     output: f64,
     cache_read: f64,
+    /// A write that is kept for five minutes.
     cache_creation: f64,
+    /// A write that is kept for an hour.
+    #[serde(default)]
+    cache_creation_1h: Option<f64>,
 }
+
+/// A write for an hour costs twice the input, one for five minutes 1.25 times.
+const HOUR: f64 = 2.0 / 1.25;
 
 /// Prices by the beginning of a model's name; the longest that fits counts.
 #[derive(Debug)]
@@ -43,13 +50,15 @@ const TABLE: [(&str, f64, f64); 12] = [
 
 impl Default for Prices {
     fn default() -> Self {
-        // A write to the cache costs a quarter more, a read a tenth.
+        // A write to the cache costs a quarter more, or twice as much if it is
+        // kept for an hour; a read costs a tenth.
         let price = |(model, input, output): (&str, f64, f64)| {
             let price = Price {
                 input,
                 output,
                 cache_read: input / 10.0,
                 cache_creation: input * 1.25,
+                cache_creation_1h: Some(input * 2.0),
             };
             (model.to_owned(), price)
         };
@@ -59,7 +68,8 @@ impl Default for Prices {
 
 impl Prices {
     /// Reads a table: `{"MODEL": {"input": …, "output": …, "cache_read": …,
-    /// "cache_creation": …}, …}`.
+    /// "cache_creation": …}, …}`, and for a write that is kept for an hour
+    /// `"cache_creation_1h"` (otherwise 1.6 times `"cache_creation"`).
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let place = || path.display().to_string();
         let bytes = fs::read(path).with_context(place).context(Exit::NoInput)?;
@@ -91,11 +101,17 @@ impl Price {
         reason = "beyond 2^53 tokens a rounding error is the least of it"
     )]
     fn of(self, usage: Usage) -> f64 {
+        let hour = self.cache_creation_1h.unwrap_or(self.cache_creation * HOUR);
         let million = |tokens: u64, price: f64| tokens as f64 / 1e6 * price;
         million(usage.input, self.input)
             + million(usage.output, self.output)
             + million(usage.cache_read, self.cache_read)
-            + million(usage.cache_creation, self.cache_creation)
+            + million(usage.cache_1h.min(usage.cache_creation), hour)
+            // A recording that does not say how long is older than the choice.
+            + million(
+                usage.cache_creation.saturating_sub(usage.cache_1h),
+                self.cache_creation,
+            )
     }
 }
 
@@ -125,6 +141,18 @@ mod tests {
             let estimate = prices.estimate([(model, usage)].into_iter());
             assert!((estimate.expect("known") - cost).abs() < 1e-9, "{model}");
         }
+    }
+
+    #[test]
+    fn a_write_for_an_hour_costs_more_than_one_for_five_minutes() {
+        let usage = Usage {
+            cache_creation: 3_000_000,
+            cache_5m: 2_000_000,
+            cache_1h: 1_000_000,
+            ..Usage::default()
+        };
+        let estimate = Prices::default().estimate([("claude-sonnet-4-5", usage)].into_iter());
+        assert!((estimate.expect("known") - (2.0 * 3.75 + 6.0)).abs() < 1e-9);
     }
 
     #[test]

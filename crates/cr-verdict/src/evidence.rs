@@ -19,6 +19,8 @@ pub struct Evidence<'a> {
     pub result: Option<ResultFacts<'a>>,
     /// `error` of the last synthetic assistant line (`rate_limit`, …).
     pub assistant_error: Option<&'a str>,
+    /// The text of that line: what the CLI says about the failure.
+    pub assistant_text: &'a str,
     /// The last `rate_limit_event`.
     pub rate_limit: Option<RateLimit>,
     /// Head and tail of the agent's standard error.
@@ -31,8 +33,39 @@ pub struct Evidence<'a> {
     pub question_open: bool,
     /// The finding of the verification, if there was one.
     pub verification: Option<Finding>,
+    /// Why there is no result, where more than that is known.
+    pub missing: Missing,
+    /// The calls that were denied.
+    pub denials: Denials<'a>,
+    /// The repository was watched, and no commit was made.
+    pub no_commit: bool,
     /// When the run ended: "resets 3pm" is relative to it.
     pub now: Option<Timestamp>,
+}
+
+/// Why a run has no result that counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Missing {
+    /// The stream ends without one.
+    #[default]
+    Result,
+    /// The agent went on after the last result, and that work has none.
+    WorkAfterResult,
+    /// The last of several sessions has none.
+    LastSession,
+    /// The last line is cut off.
+    LineEnd,
+    /// A log ends with a text and does not say whether the model was done.
+    StopReason,
+}
+
+/// Calls that were denied.
+#[derive(Clone, Debug, Default)]
+pub struct Denials<'a> {
+    /// How many.
+    pub count: u64,
+    /// Their tools, each once.
+    pub tools: Vec<&'a str>,
 }
 
 /// How the agent's process ended, as its supervisor saw it.

@@ -19,6 +19,7 @@ pub(crate) fn fault<'a>(evidence: &Evidence<'a>) -> Option<Fault<'a>> {
         None if evidence.supervised => return None,
         None => ResultFacts {
             is_error: evidence.assistant_error.is_some(),
+            text: evidence.assistant_text,
             ..ResultFacts::default()
         },
     };

@@ -5,6 +5,7 @@
 //! they say that there is an error, and then by whole words ([`classify`]).
 
 mod classify;
+mod denied;
 mod evidence;
 mod fault;
 mod outcome;
@@ -14,7 +15,7 @@ mod sentences;
 mod verdict;
 
 pub use classify::{Class, classify};
-pub use evidence::{Evidence, ExitFacts, Finding, RateLimit, ResultFacts};
+pub use evidence::{Denials, Evidence, ExitFacts, Finding, Missing, RateLimit, ResultFacts};
 pub use outcome::{ACTIONS, Category, Outcome, Retry, Verdict};
 pub use reset::reset_time;
 pub use verdict::judge;

@@ -4,11 +4,11 @@ use cr_stream::{Clock, Named, Reason};
 
 use crate::fault::Fault;
 use crate::outcome::{Outcome, Retry};
-use crate::{Class, Evidence, ExitFacts, Finding};
+use crate::{Class, Evidence, ExitFacts, Finding, Missing};
 use jiff::Timestamp;
 
 /// Why, and what next.
-type Words = (String, String);
+pub(crate) type Words = (String, String);
 
 /// A sentence is at most this many characters.
 const LONGEST: usize = 200;
@@ -16,7 +16,7 @@ const LONGEST: usize = 200;
 /// Characters of agent text in a sentence.
 const QUOTED: usize = 110;
 
-fn words(why: impl Into<String>, next: impl Into<String>) -> Words {
+pub(crate) fn words(why: impl Into<String>, next: impl Into<String>) -> Words {
     (sentence(why.into()), sentence(next.into()))
 }
 
@@ -51,7 +51,7 @@ fn is_warning(line: &str) -> bool {
     head.is_some_and(|head| head.eq_ignore_ascii_case("warning"))
 }
 
-fn visible(c: char) -> char {
+pub(crate) fn visible(c: char) -> char {
     match c {
         '\t' => ' ',
         c if cr_io::is_hidden(c) => char::REPLACEMENT_CHARACTER,
@@ -277,7 +277,6 @@ pub(crate) fn failed_silently(code: i32, stderr: &str, retry: &Retry) -> Words {
     let next = match (retry.action, retry.at) {
         ("wait", Some(at)) => return words(why, format!("Wait until {}, then retry.", utc(at))),
         ("wait", None) => "Wait some minutes, then retry.",
-        ("retry_with_more_time", _) => "Retry with more time.",
         ("fresh_session", _) => "Start a fresh session with a handoff, or with less input.",
         ("stop", _) => {
             "Stop all runs of this account until a person has fixed the login or the credit."
@@ -300,6 +299,21 @@ pub(crate) fn incomplete(evidence: &Evidence<'_>) -> Words {
         }
         (None, Some(exit)) if is_failure_of_supervisor(exit) => {
             "The supervisor broke and stopped the agent before a result."
+        }
+        (None, _) if evidence.missing == Missing::LineEnd => {
+            "The last line is cut off: how the work ended is not known."
+        }
+        (None, _) if evidence.missing == Missing::StopReason => {
+            "The log ends with a text, and does not say whether the model was done."
+        }
+        (None, Some(_)) if evidence.missing == Missing::WorkAfterResult => {
+            "The agent ended with code 0, and its work after the last result has no result."
+        }
+        (None, None) if evidence.missing == Missing::WorkAfterResult => {
+            "The stream ends with work after the last result, which has no result."
+        }
+        (None, None) if evidence.missing == Missing::LastSession => {
+            "The last session in the stream ends without a result."
         }
         (None, Some(_)) => "The agent ended with code 0 and no result.",
         (None, None) => "The stream ends without a result.",
@@ -332,13 +346,6 @@ pub(crate) fn question_open() -> Words {
     )
 }
 
-pub(crate) fn last_call_denied() -> Words {
-    words(
-        "The last tool call was denied, so the work is not finished.",
-        "Permit the tool (--allowed-tools, --permission-mode), then resume the session.",
-    )
-}
-
 pub(crate) fn verification(finding: Finding) -> Words {
     let (why, next) = match finding {
         Finding::NoCommit => (
@@ -363,8 +370,4 @@ pub(crate) fn verification(finding: Finding) -> Words {
         ),
     };
     words(why, next)
-}
-
-pub(crate) fn success() -> Words {
-    words("The run ended with a good result.", "Nothing.")
 }

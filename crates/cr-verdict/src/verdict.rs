@@ -4,6 +4,7 @@ use cr_stream::{Clock, Named, Reason};
 
 use crate::fault::{fault, of_name};
 use crate::outcome::{Category, Outcome, Retry, Verdict};
+use crate::denied;
 use crate::sentences as say;
 use crate::{Class, Evidence, ExitFacts, ResultFacts, classify, reset};
 use jiff::Timestamp;
@@ -29,7 +30,7 @@ pub fn judge(evidence: &Evidence<'_>) -> Verdict {
         verification,
     ];
     let row = ROWS.iter().find_map(|row| row(evidence));
-    let verdict = row.unwrap_or_else(success);
+    let verdict = row.unwrap_or_else(|| success(evidence));
     Verdict {
         incomplete: is_incomplete(evidence),
         killed: verdict.outcome == Outcome::Killed || was_killed(evidence),
@@ -277,25 +278,35 @@ fn died(evidence: &Evidence<'_>) -> Option<Verdict> {
     ))
 }
 
-/// 10: no result, and a code that means failure: standard error has the cause.
+/// 10: no result, and a code that means failure: standard error has the cause,
+/// and the verdict is the one that a result with this error gets.
 fn failed_silently(evidence: &Evidence<'_>) -> Option<Verdict> {
     let code = own_exit(evidence)?.exit_code.filter(|code| *code != 0)?;
     if evidence.result.is_some() {
         return None;
     }
-    let structured = evidence.assistant_error.and_then(of_name);
-    let class = structured.unwrap_or_else(|| classify(evidence.stderr));
-    let retry = match class {
-        Class::RateLimit => Retry::wait(lifted(evidence, evidence.stderr)),
-        Class::Overloaded | Class::Server | Class::Network => Retry::wait(None),
-        Class::Timeout => Retry::now("retry_with_more_time"),
-        Class::Context => Retry::now("fresh_session"),
-        Class::Auth | Class::Billing => Retry::now("stop"),
-        Class::Validation => Retry::now("fix"),
-        Class::Logic => Retry::now("retry"),
+    // What the CLI says about a failed call comes before its standard error.
+    let text = match evidence.assistant_text {
+        "" => evidence.stderr,
+        text => text,
     };
-    let words = say::failed_silently(code, evidence.stderr, &retry);
-    Some(row((Outcome::Failed, 1), class.category(), retry, words))
+    let structured = evidence.assistant_error.and_then(of_name);
+    let class = structured.unwrap_or_else(|| classify(text));
+    let (ending, retry) = match class {
+        Class::RateLimit => (
+            (Outcome::RateLimited, 75),
+            Retry::wait(lifted(evidence, text)),
+        ),
+        Class::Overloaded | Class::Server => ((Outcome::Overloaded, 75), Retry::wait(None)),
+        Class::Network | Class::Timeout => ((Outcome::Network, 75), Retry::wait(None)),
+        Class::Context => ((Outcome::ContextExhausted, 76), Retry::now("fresh_session")),
+        Class::Auth => ((Outcome::Auth, 77), Retry::now("stop")),
+        Class::Billing => ((Outcome::Billing, 77), Retry::now("stop")),
+        Class::Validation => ((Outcome::Failed, 1), Retry::now("fix")),
+        Class::Logic => ((Outcome::Failed, 1), Retry::now("retry")),
+    };
+    let words = say::failed_silently(code, text, &retry);
+    Some(row(ending, class.category(), retry, words))
 }
 
 /// 11: no result, or an end of the stream that is missing.
@@ -332,7 +343,7 @@ fn no_answer(evidence: &Evidence<'_>) -> Option<Verdict> {
 fn needs_input(evidence: &Evidence<'_>) -> Option<Verdict> {
     let words = match (evidence.question_open, evidence.last_call_denied) {
         (true, _) => say::question_open(),
-        (false, true) => say::last_call_denied(),
+        (false, true) => denied::last_call_denied(evidence),
         (false, false) => return None,
     };
     let ending = (Outcome::NeedsInput, 4);
@@ -351,12 +362,12 @@ fn verification(evidence: &Evidence<'_>) -> Option<Verdict> {
 }
 
 /// 16: else.
-fn success() -> Verdict {
+fn success(evidence: &Evidence<'_>) -> Verdict {
     row(
         (Outcome::Success, 0),
         None,
         Retry::now("none"),
-        say::success(),
+        denied::success(evidence),
     )
 }
 

@@ -9,5 +9,6 @@ mod hostile;
 mod manners;
 mod recordings;
 mod schema;
+mod sessions;
 mod tool;
 mod verdict;

@@ -57,7 +57,7 @@ fn what_only_looks_like_a_document_is_taken_line_by_line() {
         ("[]\n".to_owned() + &good(), 0, 4),
         ("[1,2]\n".to_owned() + &good(), 0, 4),
         (torn.to_owned(), 6, 2),
-        ("[{\"a\":1}, 2]".to_owned(), 6, 2),
+        ("[{\"a\":1}, 2]".to_owned(), 65, 2),
     ];
     for (text, code, count) in cases {
         let (got, summary) = of_bytes(text.clone());

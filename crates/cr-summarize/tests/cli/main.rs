@@ -16,3 +16,4 @@ mod supervised;
 mod terminal;
 mod tokens;
 mod tool;
+mod truth;

@@ -160,12 +160,16 @@ fn a5_a_line_over_the_limit_is_passed_over() {
 #[test]
 fn what_is_no_stream_is_called_so_and_nobody_is_told_to_resume() {
     let cases = [
-        ("", "The input is empty."),
-        ("hello\nworld\n", "No line of the input is a JSON object."),
+        ("", 6, "The input is empty."),
+        (
+            "hello\nworld\n",
+            65,
+            "No line of the input is Claude Code's; it looks like text.",
+        ),
     ];
-    for (input, why) in cases {
+    for (input, exit, why) in cases {
         let (code, summary) = of_bytes(input);
-        assert_eq!((code, &summary["why"]), (6, &why.into()), "{input:?}");
+        assert_eq!((code, &summary["why"]), (exit, &why.into()), "{input:?}");
         assert_eq!(summary["retry"]["action"], "look", "{input:?}");
         assert_eq!(summary["retry"]["retryable"], false, "{input:?}");
     }

@@ -18,10 +18,6 @@ fn a_failure_without_a_result_is_followed_by_what_standard_error_says() {
         Action::Retry(again) => again.after == Duration::from_secs(1),
         _ => false,
     };
-    let more_time = |decision: &Decision| match &decision.action {
-        Action::Retry(again) => again.limits.timeout == Some(Duration::from_mins(20)),
-        _ => false,
-    };
     let fresh = |decision: &Decision| matches!(decision.action, Action::FreshSession(_));
     let give_up = |decision: &Decision| decision.action == Action::GiveUp;
     let again = |decision: &Decision| match &decision.action {
@@ -33,7 +29,7 @@ fn a_failure_without_a_result_is_followed_by_what_standard_error_says() {
         ("Credit balance is too low", &stop),
         ("Error: 429 rate limit", &waits),
         ("fetch failed", &pauses),
-        ("the request timed out", &more_time),
+        ("the request timed out", &pauses),
         ("Prompt is too long", &fresh),
         ("error: unknown option '--no-such-flag'", &give_up),
         ("boom", &again),

@@ -2,7 +2,7 @@
 
 use super::{bare, check, exit, good, is, signal, silent, success};
 use cr_verdict::Category::{Logic, Network, RateLimit, Timeout, Validation};
-use cr_verdict::{Evidence, Finding, Outcome, ResultFacts, judge};
+use cr_verdict::{Denials, Evidence, Finding, Outcome, ResultFacts, judge};
 
 #[test]
 fn a_death_by_a_signal_is_not_hidden_by_a_good_result() {
@@ -51,28 +51,27 @@ fn a_code_of_128_and_more_is_a_signal_that_the_agent_caught() {
 
 #[test]
 fn without_a_result_the_code_fails_and_stderr_says_how() {
+    #[rustfmt::skip]
     let cases = [
-        ("", Logic, "retry"),
-        ("boom bad model", Logic, "retry"),
-        ("Error: 429 rate limit", RateLimit, "wait"),
-        ("fetch failed", Network, "wait"),
-        ("the request timed out", Timeout, "retry_with_more_time"),
-        ("error: unknown option '--no-such-flag'", Validation, "fix"),
-        (
-            "Error: Invalid session ID. Must be a valid UUID.",
-            Validation,
-            "fix",
-        ),
-        ("Invalid API key · Please run /login", Validation, "stop"),
-        ("Prompt is too long", Validation, "fresh_session"),
+        ("", Outcome::Failed, 1, Logic, "retry"),
+        ("boom bad model", Outcome::Failed, 1, Logic, "retry"),
+        ("Error: 429 rate limit", Outcome::RateLimited, 75, RateLimit, "wait"),
+        ("API Error: 529 overloaded", Outcome::Overloaded, 75, RateLimit, "wait"),
+        ("fetch failed", Outcome::Network, 75, Network, "wait"),
+        ("the request timed out", Outcome::Network, 75, Timeout, "wait"),
+        ("error: unknown option '--no-such-flag'", Outcome::Failed, 1, Validation, "fix"),
+        ("Error: Invalid session ID. Must be a valid UUID.", Outcome::Failed, 1, Validation, "fix"),
+        ("Invalid API key · Please run /login", Outcome::Auth, 77, Validation, "stop"),
+        ("Credit balance is too low", Outcome::Billing, 77, Validation, "stop"),
+        ("Prompt is too long", Outcome::ContextExhausted, 76, Validation, "fresh_session"),
     ];
-    for (stderr, category, action) in cases {
+    for (stderr, outcome, code, category, action) in cases {
         let evidence = Evidence {
             exit: Some(exit("exit", 3)),
             stderr,
             ..silent()
         };
-        let expected = is(Outcome::Failed, 1, Some(category), action);
+        let expected = is(outcome, code, Some(category), action);
         let verdict = check(stderr, &evidence, expected);
         assert!(verdict.incomplete && !verdict.killed);
         assert!(verdict.why.contains("code 3"), "{}", verdict.why);
@@ -255,4 +254,42 @@ fn outcomes_and_categories_have_the_words_of_the_summary() {
     }
     assert_eq!(RateLimit.as_str(), "rate-limit");
     assert_eq!(Validation.as_str(), "validation");
+}
+
+#[test]
+fn denied_calls_of_a_good_run_are_named() {
+    let denied = Evidence {
+        denials: Denials {
+            count: 2,
+            tools: vec!["Bash", "Write"],
+        },
+        ..good()
+    };
+    let verdict = judge(&denied);
+    assert_eq!((verdict.outcome, verdict.code), (Outcome::Success, 0));
+    assert!(verdict.why.contains("2 denied: Bash, Write"), "{verdict:?}");
+    assert!(!verdict.why.contains("commit"), "{verdict:?}");
+    assert_ne!(verdict.next, "Nothing.");
+    let long = "mcp__x\u{1b}".repeat(50);
+    let all = Evidence {
+        denials: Denials {
+            count: u64::MAX,
+            tools: vec![&long; 9],
+        },
+        no_commit: true,
+        last_call_denied: true,
+        ..good()
+    };
+    let verdict = check(
+        "long",
+        &all,
+        is(Outcome::NeedsInput, 4, Some(Validation), "ask"),
+    );
+    assert!(verdict.why.contains("no commit was made"), "{verdict:?}");
+    let done = Evidence {
+        last_call_denied: false,
+        ..all
+    };
+    let verdict = check("done", &done, is(Outcome::Success, 0, None, "none"));
+    assert!(verdict.why.contains("no commit was made"), "{verdict:?}");
 }

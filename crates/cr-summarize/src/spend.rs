@@ -1,0 +1,123 @@
+//! Tokens, models and cost of the summary.
+
+use std::collections::BTreeMap;
+
+use cr_summary::{ModelSpend, Summary, Tokens};
+use cr_usage::{CostSource, Spent, percent_used, rounded};
+
+use crate::build::SummaryOptions;
+use crate::collector::Collector;
+
+/// Above this share of its window a context is nearly full, in percent.
+const WARNING: u64 = 60;
+
+/// Fills in what the run used.
+pub(crate) fn spend(summary: &mut Summary, collector: &Collector, options: &SummaryOptions) {
+    let spent = collector.usage.tokens();
+    summary.tokens = tokens(&spent, collector, options);
+    summary.context_warning = is_nearly_full(&summary.tokens);
+    if spent.is_output_at_least() {
+        summary.lower_bounds.push("tokens.output".into());
+    }
+    let (models, is_at_least) = models(collector, options);
+    summary.models = models;
+    if is_at_least {
+        summary.lower_bounds.push("models".into());
+    }
+    cost(summary, &spent, collector, options);
+}
+
+fn tokens(spent: &Spent, collector: &Collector, options: &SummaryOptions) -> Tokens {
+    let context = collector.usage.context();
+    let used = context.used();
+    let window = context.window().or(options.context_window);
+    let known = used.zip(window);
+    let times = spent.cache_times();
+    Tokens {
+        input: spent.usage.input,
+        output: spent.output(),
+        cache_read: spent.usage.cache_read,
+        cache_creation: spent.usage.cache_creation,
+        cache_creation_5m: times.map(|(minutes, _)| minutes),
+        cache_creation_1h: times.map(|(_, hour)| hour),
+        context_used: used,
+        context_window: window,
+        context_used_pct: known.and_then(|(used, window)| percent_used(used, window)),
+        max_output: context.max_output(),
+    }
+}
+
+/// Strictly above the mark, and before rounding.
+fn is_nearly_full(tokens: &Tokens) -> bool {
+    let known = tokens.context_used.zip(tokens.context_window);
+    known.is_some_and(|(used, window)| {
+        window > 0 && u128::from(used) * 100 > u128::from(window) * u128::from(WARNING)
+    })
+}
+
+/// Tokens and cost by model, and whether one of the numbers is a lower bound.
+fn models(collector: &Collector, options: &SummaryOptions) -> (BTreeMap<String, ModelSpend>, bool) {
+    let open = collector.usage.unpriced();
+    let mut is_at_least = false;
+    let models = collector.usage.models().into_iter();
+    let models = models.filter(|(name, _)| !name.is_empty());
+    let models = models.map(|(name, spent)| {
+        let same = open
+            .iter()
+            .filter(|(model, _)| *model == name || cr_usage::is_window_of(&name, model));
+        let same: Vec<_> = same.cloned().collect();
+        let estimate = if same.is_empty() {
+            None
+        } else {
+            options.estimate(&same)
+        };
+        let cost_usd = match (spent.cost_usd, estimate) {
+            (known, Some(more)) => Some(known.unwrap_or(0.0) + more),
+            (known, None) => known,
+        };
+        let is_short = spent.is_unpriced && (estimate.is_none() || spent.has_open_output);
+        is_at_least |= spent.is_output_at_least() || (cost_usd.is_some() && is_short);
+        let times = spent.cache_times();
+        let entry = ModelSpend {
+            input: spent.usage.input,
+            output: spent.output(),
+            cache_read: spent.usage.cache_read,
+            cache_creation: spent.usage.cache_creation,
+            cache_creation_5m: times.map(|(minutes, _)| minutes),
+            cache_creation_1h: times.map(|(_, hour)| hour),
+            cost_usd: cost_usd.map(rounded),
+        };
+        (options.mask(&name), entry)
+    });
+    let models = models.collect();
+    (models, is_at_least)
+}
+
+/// The cost by the results or the log. Work after the last result is estimated,
+/// if that is wanted; else the cost is a lower bound.
+fn cost(summary: &mut Summary, spent: &Spent, collector: &Collector, options: &SummaryOptions) {
+    let known = collector.usage.cost().run();
+    let is_log = matches!(known, Some((_, CostSource::Log)));
+    let has_more = collector.usage.has_work_after_results() && !is_log;
+    let open = collector.usage.unpriced();
+    let estimate = if has_more || known.is_none() {
+        options.estimate(&open)
+    } else {
+        None
+    };
+    let (cost, source) = match (known, estimate) {
+        (known, Some(more)) => {
+            let before = known.map_or(0.0, |(cost, _)| cost);
+            (Some(rounded(before + more)), CostSource::Estimate.as_str())
+        }
+        (Some((cost, source)), None) => (Some(cost), source.as_str()),
+        (None, None) => (None, "none"),
+    };
+    let is_whole = estimate.is_some() && !spent.has_open_output && !collector.usage.has_lost_work();
+    if cost.is_some() && has_more && !is_whole {
+        summary.lower_bounds.push("cost_usd".into());
+    }
+    summary.cost_usd = cost;
+    summary.cost_source = source.into();
+    summary.session_cost_usd = collector.usage.cost().session();
+}
