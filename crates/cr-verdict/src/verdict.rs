@@ -2,9 +2,9 @@
 
 use cr_stream::{Clock, Named, Reason};
 
+use crate::denied;
 use crate::fault::{fault, of_name};
 use crate::outcome::{Category, Outcome, Retry, Verdict};
-use crate::denied;
 use crate::sentences as say;
 use crate::{Class, Evidence, ExitFacts, ResultFacts, classify, reset};
 use jiff::Timestamp;
