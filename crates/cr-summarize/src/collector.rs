@@ -20,6 +20,7 @@ const TEXT: usize = 16 << 10;
 
 /// Everything a summary is made from.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Collector {
     /// Texts are kept whole.
     keeps_all: bool,

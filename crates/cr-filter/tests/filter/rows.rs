@@ -142,3 +142,13 @@ fn a_commits_row_names_the_call_that_made_it() {
         (&json!("commit"), &json!("t1"))
     );
 }
+
+#[test]
+fn an_error_of_the_api_that_only_a_flag_marks_is_an_error() {
+    let line = json!({"type": "assistant", "sessionId": "s", "isApiErrorMessage": true,
+        "message": {"id": "m", "model": "<synthetic>", "content": [
+            {"type": "text", "text": "5-hour limit reached ∙ resets 10pm"}]}});
+    let line = format!("{line}\n");
+    assert_eq!(rows(&line)[0]["kind"], "error");
+    assert!(shown(&[], &line).contains("Error: 5-hour limit"));
+}

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use crate::tool::{of_bytes, summary, tool};
 
 fn lines(lines: &[Value]) -> String {
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    let lines: Vec<_> = lines.iter().map(Value::to_string).collect();
+    lines.join("\n") + "\n"
 }
 
 /// A message of a stream: its output count is provisional.
