@@ -34,7 +34,7 @@ impl Trap {
         place.commit("first");
         let (start, first) = (place.start(), place.head());
         place.write("f.txt", "1\n2\n");
-        place.commit("second");
+        place.as_agent(|| place.commit("second"));
         place.write("f.txt", "1\n2\n3\n");
         place.write("d/new", "1\n");
         let trap = Self {
@@ -283,6 +283,9 @@ fn t3_every_call_of_git_is_hardened() {
     };
     ask(&["start"], "");
     ask(&["end"], &trap.start);
+    let run_dir = trap.place.beside("agent-run");
+    let run_dir = run_dir.to_str().expect("text");
+    ask(&["end", "--run-dir", run_dir], &trap.start);
     ask(&["end", "--start-sha", &trap.first], "");
     ask(&["scope", "--allow", "**"], &trap.start);
     ask(&["lock", "--", "true"], "");
@@ -302,6 +305,7 @@ fn t3_every_call_of_git_is_hardened() {
         "rev-list",
         "diff-tree",
         "merge-base",
+        "log",
     ] {
         let called = |call: &str| call.contains(&format!(" {name} "));
         assert!(text.lines().any(called), "{name} is among the calls");
