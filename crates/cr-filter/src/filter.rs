@@ -105,7 +105,7 @@ struct Filter<'a, W> {
     tracker: ProgressTracker,
     rows: RowBuilder,
     /// The row that is being written.
-    json: Vec<u8>,
+    json: String,
     stats: Stats,
     step: Step,
     /// Bytes of text written so far.
@@ -152,7 +152,7 @@ impl<'a, W: Write> Filter<'a, W> {
             documents: Documents::new(MAX_LINE),
             tracker: ProgressTracker::default(),
             rows: RowBuilder::default(),
-            json: Vec::new(),
+            json: String::new(),
             stats: Stats::default(),
             step: Step::default(),
             written: 0,

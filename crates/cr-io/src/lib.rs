@@ -30,6 +30,6 @@ pub use redact::Redactor;
 pub use scan::is_object;
 pub use schema::NewerSchema;
 pub use size::parse_max_line;
-pub use text::{counted, first_chars, is_hidden, sanitize, sanitized, visible_json};
+pub use text::{counted, first_chars, is_hidden, json_string, sanitize, sanitized, visible_json};
 pub use tool::find_tool;
 pub use trickle::Trickle;

@@ -73,14 +73,44 @@ pub fn visible_json(json: &str) -> Cow<'_, str> {
     let mut rest = json;
     while let Some((at, c)) = rest.char_indices().find(|&(_, c)| is_hidden(c)) {
         out.push_str(&rest[..at]);
-        for unit in c.encode_utf16(&mut [0; 2]) {
-            // Writing to a string cannot fail.
-            let _ = write!(out, "\\u{unit:04x}");
-        }
+        unicode_escape(c, &mut out);
         rest = &rest[at + c.len_utf8()..];
     }
     out.push_str(rest);
     Cow::Owned(out)
+}
+
+/// Appends `text` as a string of JSON, with the escapes of [`visible_json`].
+pub fn json_string(text: &str, out: &mut String) {
+    out.push('"');
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|b| is_special(b) || !is_plain(b)) {
+        let (plain, odd) = rest.split_at(at);
+        let mut chars = odd.chars();
+        out.push_str(plain);
+        match chars.next() {
+            Some(c @ ('"' | '\\')) => out.extend(['\\', c]),
+            Some('\n') => out.push_str("\\n"),
+            Some('\r') => out.push_str("\\r"),
+            Some('\t') => out.push_str("\\t"),
+            Some(c) if is_hidden(c) => unicode_escape(c, out),
+            c => out.extend(c),
+        }
+        rest = chars.as_str();
+    }
+    out.push_str(rest);
+    out.push('"');
+}
+
+fn is_special(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\\')
+}
+
+fn unicode_escape(c: char, out: &mut String) {
+    for unit in c.encode_utf16(&mut [0; 2]) {
+        // Writing to a string cannot fail.
+        let _ = write!(out, "\\u{unit:04x}");
+    }
 }
 
 fn escape(c: char, out: &mut String) {
@@ -155,5 +185,15 @@ mod tests {
         assert_eq!(first_chars("aé🚀b", 3), ("aé🚀", true));
         assert_eq!(first_chars("aé🚀b", 4), ("aé🚀b", false));
         assert_eq!(first_chars("", 0), ("", false));
+    }
+
+    #[test]
+    fn a_string_of_json_has_no_hidden_character() {
+        let text = "a\"b\\c\n\r\t\u{1}\u{7f}\u{9b}é\u{202e}\u{2028}\u{e0041}🚀/";
+        let mut json = String::new();
+        json_string(text, &mut json);
+        let expected = r#""a\"b\\c\n\r\t\u0001\u007f\u009bé\u202e\u2028\udb40\udc41🚀/""#;
+        assert_eq!(json, expected);
+        assert_eq!(visible_json(&json), json);
     }
 }

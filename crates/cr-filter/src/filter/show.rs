@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use anyhow::Context;
 use cr_event::{Event, Kind};
 use cr_progress::{Level, ProgressLine, Row};
 
@@ -83,8 +82,7 @@ impl<W: Write> Filter<'_, W> {
         row.file.clone_from(&self.options.name);
         row.redact(&self.formatter.redactor);
         self.json.clear();
-        serde_json::to_writer(&mut self.json, &row).context("write a row")?;
-        let line = std::str::from_utf8(&self.json).context("a row is text")?;
-        self.sink.line(&cr_io::visible_json(line), &mut self.out)
+        row.write_json(&mut self.json);
+        self.sink.line(&self.json, &mut self.out)
     }
 }

@@ -77,6 +77,17 @@ fn f2_no_line_of_any_recording_holds_a_control_character() {
             "{}",
             path.display()
         );
+        let run = cr_filter(&["--format", "json"])
+            .arg(&path)
+            .output()
+            .expect("run cr-filter");
+        let rows = String::from_utf8(run.stdout).expect("rows are UTF-8");
+        let odd = rows.chars().find(|&c| c != '\n' && c.is_control());
+        assert_eq!(odd, None, "{}", path.display());
+        for row in rows.lines() {
+            let row: Result<serde_json::Value, _> = serde_json::from_str(row);
+            assert!(row.is_ok_and(|row| row.is_object()), "{}", path.display());
+        }
     }
 }
 
