@@ -21,7 +21,7 @@ pub(crate) fn evidence<'a>(
     let is_local = last.is_some_and(|last| last.num_turns == Some(0));
     Evidence {
         supervised: collector.run_facts.seen,
-        exit: exit.map(exit_facts),
+        exit: exit.map(|exit| exit_facts(exit, collector)),
         result,
         assistant_error: last
             .and_then(|last| last.assistant_error.as_deref())
@@ -74,13 +74,16 @@ pub(crate) fn stderr_text(exit: &Ended) -> &str {
     }
 }
 
-fn exit_facts(Ended { exit, .. }: &Ended) -> ExitFacts<'_> {
+fn exit_facts<'a>(Ended { exit, .. }: &'a Ended, collector: &Collector) -> ExitFacts<'a> {
+    let limit = collector.run_facts.limit.as_ref();
+    let limit = limit.filter(|limit| limit.clock.as_str() == exit.reason.as_str());
     ExitFacts {
         reason: exit.reason.as_str(),
         exit_code: exit.exit_code,
         signal: exit.signal,
         spawn_code: exit.spawn_code,
         interrupted_by: exit.interrupted_by,
+        limit_ms: limit.and_then(|limit| limit.limit_ms),
     }
 }
 

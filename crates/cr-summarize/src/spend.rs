@@ -3,19 +3,18 @@
 use std::collections::BTreeMap;
 
 use cr_summary::{ModelSpend, Summary, Tokens};
-use cr_usage::{CostSource, Spent, percent_used, rounded};
+use cr_usage::{CostSource, Spent, is_nearly_full, percent_used, rounded};
 
 use crate::build::SummaryOptions;
 use crate::collector::Collector;
-
-/// Above this share of its window a context is nearly full, in percent.
-const WARNING: u64 = 60;
 
 /// Fills in what the run used.
 pub(crate) fn spend(summary: &mut Summary, collector: &Collector, options: &SummaryOptions) {
     let spent = collector.usage.tokens();
     summary.tokens = tokens(&spent, collector, options);
-    summary.context_warning = is_nearly_full(&summary.tokens);
+    let tokens = &summary.tokens;
+    let context = tokens.context_used.zip(tokens.context_window);
+    summary.context_warning = context.is_some_and(|(used, window)| is_nearly_full(used, window));
     if spent.is_output_at_least() {
         summary.lower_bounds.push("tokens.output".into());
     }
@@ -45,14 +44,6 @@ fn tokens(spent: &Spent, collector: &Collector, options: &SummaryOptions) -> Tok
         context_used_pct: known.and_then(|(used, window)| percent_used(used, window)),
         max_output: context.max_output(),
     }
-}
-
-/// Strictly above the mark, and before rounding.
-fn is_nearly_full(tokens: &Tokens) -> bool {
-    let known = tokens.context_used.zip(tokens.context_window);
-    known.is_some_and(|(used, window)| {
-        window > 0 && u128::from(used) * 100 > u128::from(window) * u128::from(WARNING)
-    })
 }
 
 /// Tokens and cost by model, and whether one of the numbers is a lower bound.

@@ -83,6 +83,8 @@ pub struct ExitFacts<'a> {
     pub spawn_code: Option<u8>,
     /// The signal that stopped the supervisor.
     pub interrupted_by: Option<i32>,
+    /// The length of the clock that ran out, in milliseconds, where it is known.
+    pub limit_ms: Option<u64>,
 }
 
 /// The last result line.

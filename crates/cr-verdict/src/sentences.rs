@@ -1,5 +1,7 @@
 //! `why` and `next`: one plain sentence each, for the user.
 
+use std::time::Duration;
+
 use cr_stream::{Clock, Named, Reason};
 
 use crate::fault::Fault;
@@ -107,30 +109,33 @@ pub(crate) fn stopped(signal: i32) -> Words {
     )
 }
 
-pub(crate) fn clock(clock: Option<Clock>) -> Words {
+pub(crate) fn clock(clock: Option<Clock>, limit_ms: Option<u64>) -> Words {
+    let length = limit_ms.map(|ms| cr_io::show_duration(Duration::from_millis(ms)));
+    let of = length.map_or_else(String::new, |length| format!(" of {length}"));
     let (why, next) = match clock {
         Some(Clock::Idle) => (
-            "The agent was silent for longer than the idle limit, before a result.",
+            format!("The agent was silent for longer than the idle limit{of}, before a result."),
             "Retry with a longer --idle-timeout, or find out what it was waiting for.",
         ),
         Some(Clock::Startup) => (
-            "The agent wrote nothing within the startup limit.",
+            format!("The agent wrote nothing within the startup limit{of}."),
             "Retry with a longer --startup-timeout, or run the agent by hand to see what it waits for.",
         ),
         Some(Clock::Tool) => (
-            "One tool call ran longer than the tool limit, before a result.",
+            format!("One tool call ran longer than the tool limit{of}, before a result."),
             "Retry with a longer --tool-timeout, or have the agent run something quicker.",
         ),
         Some(Clock::Turn) => (
-            "One turn ran longer than the turn limit, before a result.",
+            format!("One turn ran longer than the turn limit{of}, before a result."),
             "Retry with a longer --turn-timeout, or a smaller task.",
         ),
         Some(Clock::Timeout) => (
-            "The time limit passed before a result.",
+            format!("The time limit{of} passed before a result."),
             "Retry with a longer --timeout, or a smaller task.",
         ),
         _ => (
-            "The agent ended with code 124: a time limit around it passed before a result.",
+            "The agent ended with code 124: a time limit around it passed before a result."
+                .to_owned(),
             "Retry with more time in the command that wraps the agent, or a smaller task.",
         ),
     };

@@ -165,7 +165,7 @@ fn clock(evidence: &Evidence<'_>) -> Option<Verdict> {
             (Outcome::Timeout, 124),
             Category::Timeout,
             retry,
-            say::clock(Clock::from_name(exit.reason)),
+            say::clock(Clock::from_name(exit.reason), exit.limit_ms),
         )
     })
 }

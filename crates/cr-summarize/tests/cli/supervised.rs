@@ -193,3 +193,18 @@ fn a_finding_of_the_verification_is_the_verdict_until_another_attempt_begins() {
     let (code, summary) = run(&format!("{body}{again}{}", good()), &json!({}));
     assert_eq!((code, &summary["outcome"]), (0, &json!("success")));
 }
+
+#[test]
+fn a_timeout_says_which_clock_and_how_long_it_is() {
+    let limit = |clock: &str| {
+        format!(
+            "{{\"type\":\"cr\",\"subtype\":\"limit\",\"run_id\":\"r1\",\"clock\":\"{clock}\",\"limit_ms\":900000,\"elapsed_ms\":900000,\"action\":\"term\"}}\n"
+        )
+    };
+    let fields = json!({"reason": "idle", "exit_code": 143, "killed": true});
+    let why = "The agent was silent for longer than the idle limit of 15m, before a result.";
+    let (code, summary) = run(&limit("idle"), &fields);
+    assert_eq!((code, &summary["why"]), (124, &json!(why)));
+    let (_, summary) = run(&limit("tool"), &fields);
+    assert_eq!(summary["why"], why.replace(" of 15m", ""));
+}

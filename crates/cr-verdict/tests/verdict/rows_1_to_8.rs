@@ -285,3 +285,27 @@ fn an_error_result_is_judged_by_its_kind() {
         }
     }
 }
+
+#[test]
+fn a_clock_is_named_with_its_length() {
+    #[rustfmt::skip]
+    let cases = [
+        ("idle", Some(900_000), "The agent was silent for longer than the idle limit of 15m, before a result."),
+        ("startup", Some(500), "The agent wrote nothing within the startup limit of 0.5s."),
+        ("tool", Some(60_000), "One tool call ran longer than the tool limit of 1m, before a result."),
+        ("turn", Some(5_000), "One turn ran longer than the turn limit of 5s, before a result."),
+        ("timeout", Some(7_200_000), "The time limit of 2h passed before a result."),
+        ("timeout", None, "The time limit passed before a result."),
+    ];
+    for (reason, limit_ms, why) in cases {
+        let exit = ExitFacts {
+            limit_ms,
+            ..exit(reason, 143)
+        };
+        let evidence = Evidence {
+            exit: Some(exit),
+            ..silent()
+        };
+        assert_eq!(judge(&evidence).why, why);
+    }
+}
