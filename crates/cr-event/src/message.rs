@@ -130,6 +130,8 @@ impl Usage {
                 b"cache_creation_input_tokens"
                 | b"cache_creation_tokens"
                 | b"cacheCreationInputTokens" => &mut usage.cache_creation,
+                b"cacheCreationEphemeral5mInputTokens" => &mut usage.cache_5m,
+                b"cacheCreationEphemeral1hInputTokens" => &mut usage.cache_1h,
                 b"cache_creation" => {
                     usage.read_cache_times(cursor.raw()?);
                     return Ok(());

@@ -82,7 +82,9 @@ pub struct Args {
     pub estimate_cost: bool,
 
     /// Estimate by the prices in this file, in dollars for a million tokens:
-    /// `{"MODEL": {"input": 3, "output": 15, "cache_read": 0.3, "cache_creation": 3.75}}`
+    /// `{"MODEL": {"input": 3, "output": 15, "cache_read": 0.3, "cache_creation": 3.75}}`.
+    /// `cache_creation_1h` is for writes that are kept for an hour (else 1.6
+    /// times `cache_creation`)
     #[arg(long, value_name = "FILE")]
     pub prices: Option<PathBuf>,
 

@@ -57,7 +57,8 @@ fn models(collector: &Collector, options: &SummaryOptions) -> (BTreeMap<String, 
             .iter()
             .filter(|(model, _)| *model == name || cr_usage::is_window_of(&name, model));
         let same: Vec<_> = same.cloned().collect();
-        let estimate = if same.is_empty() {
+        let is_priced = !spent.is_unpriced;
+        let estimate = if same.is_empty() || is_priced {
             None
         } else {
             options.estimate(&same)
@@ -89,9 +90,10 @@ fn models(collector: &Collector, options: &SummaryOptions) -> (BTreeMap<String, 
 fn cost(summary: &mut Summary, spent: &Spent, collector: &Collector, options: &SummaryOptions) {
     let known = collector.usage.cost().run();
     let is_log = matches!(known, Some((_, CostSource::Log)));
-    let has_more = collector.usage.has_work_after_results() && !is_log;
+    let has_more = collector.usage.has_work_after_results();
     let open = collector.usage.unpriced();
-    let estimate = if has_more || known.is_none() {
+    // Which calls the total of a log covers is not known.
+    let estimate = if (has_more && !is_log) || known.is_none() {
         options.estimate(&open)
     } else {
         None

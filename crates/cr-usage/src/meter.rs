@@ -1,12 +1,15 @@
 //! The events of a run, as far as they say what it used.
 
-use cr_event::{Event, Message, Raw, Text, TurnEnd, Usage};
+use cr_event::{Event, Message, Raw, Text, TurnEnd, Usage, by_model};
 
-use crate::context::ContextUse;
+use crate::context::{ContextUse, is_window_of};
 use crate::cost::Cost;
 use crate::recent::key;
 use crate::spent::Spent;
 use crate::tokens::TokenCount;
+
+/// Models of a log whose cost is kept.
+const MODELS: usize = 64;
 
 /// Counts the tokens and the cost of a run, and follows its context.
 #[derive(Debug, Default)]
@@ -18,7 +21,9 @@ pub struct UsageMeter {
     session: Option<u64>,
     /// The message that is being streamed in pieces.
     streamed: Option<u64>,
-    /// There are calls after the last result.
+    /// The cost of each model, in a session's log.
+    log_costs: Vec<(String, f64)>,
+    /// There are calls after the last result, or the last total of a log.
     has_open_work: bool,
     /// A process or a session ended with calls after its last result: their cost
     /// is in no later result.
@@ -92,7 +97,16 @@ impl UsageMeter {
 
     /// Takes the running total in a session's log; returns whether there is one.
     pub fn log_total(&mut self, line: Raw<'_>) -> bool {
-        self.cost.log_total(line)
+        if let Some(models) = line.get("modelUsage").map(by_model) {
+            let costs = models.into_iter().filter_map(|entry| {
+                let cost = entry.cost_usd.filter(|cost| *cost >= 0.0)?;
+                Some((entry.model.prefix(256).into_owned(), cost))
+            });
+            self.log_costs = costs.take(MODELS).collect();
+        }
+        let has_total = self.cost.log_total(line);
+        self.has_open_work &= !has_total;
+        has_total
     }
 
     /// Takes the model that a turn's banner names.
@@ -134,7 +148,16 @@ impl UsageMeter {
 
     /// The same by model. The name is empty where a result does not say it.
     pub fn models(&self) -> Vec<(String, Spent)> {
-        self.tokens.by_model().into_models()
+        let mut models = self.tokens.by_model().into_models();
+        for (model, spent) in &mut models {
+            let is_it = |(name, _): &&(String, f64)| is_window_of(name, model) || name == model;
+            let known = self.log_costs.iter().find(is_it);
+            if let (None, Some((_, cost))) = (spent.cost_usd, known) {
+                spent.cost_usd = Some(*cost);
+                spent.is_unpriced = self.has_open_work;
+            }
+        }
+        models
     }
 
     /// The tokens that no result covers, by model: those that an estimate has

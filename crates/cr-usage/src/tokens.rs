@@ -189,8 +189,8 @@ struct Seen {
 }
 
 impl Seen {
-    /// What a result says of its models. It does not say how long the cache is
-    /// kept: the calls do, where they are all the calls since `before`.
+    /// What a result says of its models. Older releases do not say how long the
+    /// cache is kept: the calls do, where they are all the calls since `before`.
     fn told(&self, models: &[ModelUsage<'_>], before: Option<&ByModel>) -> ByModel {
         let mut told = ByModel::default();
         for entry in models {
@@ -204,7 +204,10 @@ impl Seen {
             let new = usage.cache_creation - old.cache_creation;
             let calls = self.calls.get(&model).unwrap_or_default().usage;
             let parts = [calls, self.main];
-            if let Some(part) = parts.iter().find(|part| part.cache_creation == new) {
+            let is_split = usage.cache_5m.saturating_add(usage.cache_1h) == usage.cache_creation;
+            if is_split {
+                // The result says it itself.
+            } else if let Some(part) = parts.iter().find(|part| part.cache_creation == new) {
                 usage.cache_5m = old.cache_5m.saturating_add(part.cache_5m);
                 usage.cache_1h = old.cache_1h.saturating_add(part.cache_1h);
             }

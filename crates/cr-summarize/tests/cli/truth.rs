@@ -291,3 +291,21 @@ fn the_recordings_of_other_programs_are_named_and_refused() {
         assert_eq!(got["retry"]["action"], "look");
     }
 }
+
+#[test]
+fn a_log_has_the_cost_of_each_model_as_far_as_its_total_goes() {
+    let done = log("assistant", Some("end_turn"), &text("Done."));
+    let total = json!({"type": "cost-state", "sessionId": "s", "totalCostUSD": 0.25,
+        "modelUsage": {"claude-sonnet-4-5": {"costUSD": 0.25}}});
+    let (_, got) = of_bytes(lines(&[done.clone(), total.clone()]));
+    assert_eq!(
+        (&got["cost_usd"], &got["cost_source"]),
+        (&json!(0.25), &json!("log"))
+    );
+    assert_eq!(got["models"]["claude-sonnet-4-5"]["cost_usd"], 0.25);
+    assert_eq!(got["lower_bounds"], Value::Null);
+    let mut later = done.clone();
+    later["message"]["id"] = json!("n");
+    let (_, got) = of_bytes(lines(&[done, total, later]));
+    assert_eq!(got["lower_bounds"], json!(["models", "cost_usd"]));
+}
