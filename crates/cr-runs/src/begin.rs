@@ -109,9 +109,12 @@ impl PreparedRun {
     }
 }
 
-/// Takes over the signals that are passed on, if this process is the starter.
+/// Takes over the signals that are passed on, if this process is the starter. It
+/// is not if its arguments hold the prompt and cannot be hidden.
 pub(crate) fn signals(runner: &Runner) -> anyhow::Result<Option<Signals>> {
-    let is_starter = !runner.detach && !is_prompt_argument(runner);
+    let is_private =
+        || !is_prompt_argument(runner) || cr_sys::hide_arguments("claude-runner").is_ok();
+    let is_starter = !runner.detach && is_private();
     let taken = is_starter.then(cr_pipeline::take_signals);
     taken.transpose().context("signals").context(Exit::Tool)
 }

@@ -87,6 +87,34 @@ pub fn wake_every(interval: Duration) -> io::Result<()> {
     }
 }
 
+/// Replaces the arguments of this process, as `ps` shows them, by `title`. They
+/// may hold text that other users must not see. `std::env::args` is of no use
+/// afterwards.
+#[expect(unsafe_code, reason = "the kernel's copy of the arguments")]
+pub fn hide_arguments(title: &str) -> io::Result<()> {
+    let status = std::fs::read_to_string("/proc/self/stat")?;
+    // The name, in brackets, may hold blanks; the fields after it are counted
+    // from the third: 48 and 49 are where the arguments begin and end.
+    let fields = status.rsplit_once(')').map_or("", |(_, fields)| fields);
+    let mut bounds = fields.split_whitespace().skip(45).map(str::parse::<usize>);
+    let (Some(Ok(start)), Some(Ok(end))) = (bounds.next(), bounds.next()) else {
+        return Err(io::ErrorKind::Unsupported.into());
+    };
+    if start == 0 || end <= start {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    let length = (end - start).min(title.len());
+    // SAFETY: the range is the memory in which the kernel has put the arguments
+    // of this process. It is writable and lasts as long as the process, and no
+    // reference to it exists: `std` has copied what it has handed out.
+    unsafe {
+        let memory = std::ptr::with_exposed_provenance_mut::<u8>(start);
+        std::ptr::write_bytes(memory, 0, end - start);
+        std::ptr::copy_nonoverlapping(title.as_ptr(), memory, length);
+    }
+    Ok(())
+}
+
 /// Marks every inherited descriptor except the standard three as close-on-exec,
 /// so that child programs do not get them.
 #[expect(unsafe_code, reason = "descriptors that nobody here has opened")]
