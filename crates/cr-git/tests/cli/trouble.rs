@@ -1,6 +1,8 @@
 //! Repositories in an unusual state, or none: the output is defined.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
@@ -238,9 +240,24 @@ fn g5_a_stale_lock_on_the_index_is_reported_and_stays() {
 fn g5_a_lock_that_is_open_has_a_holder() {
     let place = Place::new();
     let lock = place.path().join(".git/index.lock");
-    let _held = fs::File::create(&lock).expect("created");
+    // In a process of its own: what this one has open, its children of other
+    // tests have too for a moment.
+    let line = format!("exec 9>'{}' && echo ready && read -r _", lock.display());
+    let mut holder = place
+        .world
+        .shell(&line)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("started");
+    let mut ready = String::new();
+    let mut out = BufReader::new(holder.stdout.take().expect("piped"));
+    out.read_line(&mut ready).expect("read");
+    assert_eq!(ready, "ready\n");
     let seen: Value = serde_json::from_str(&place.start()).expect("JSON");
-    assert_eq!(seen["index_lock"]["holder"], std::process::id());
+    assert_eq!(seen["index_lock"]["holder"], holder.id());
+    drop(holder.stdin.take());
+    holder.wait().expect("ended");
 }
 
 #[test]
