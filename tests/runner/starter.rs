@@ -61,13 +61,20 @@ fn ctrl_z_stops_all_and_fg_goes_on() {
         terminal.type_keys(line.as_bytes());
         terminal.wait_for("Session:");
         terminal.type_keys(b"\x1a");
-        let stage = |name: &str| {
-            let processes = case.world.processes().into_iter();
-            let mut named = processes.filter(|it| it.argv.first().is_some_and(|arg| arg == name));
-            named.next().map(|it| it.pid)
+        let stage = |argv: &[&str]| {
+            let mut processes = case.world.processes().into_iter();
+            let found = processes.find(|it| {
+                let given = it.argv.iter().map(String::as_str);
+                given.take(argv.len()).eq(argv.iter().copied())
+            });
+            found.map(|it| it.pid)
         };
-        let summarize = stage("cr-summarize").expect("the last stage");
-        until("the pipeline is stopped", || is_stopped(summarize));
+        let summarize = stage(&["cr-summarize"]).expect("the last stage");
+        // It stops itself, after it has stopped the agent.
+        let supervisor = stage(&["cr-spawn", "--control-fd"]).expect("the supervisor");
+        until("the pipeline is stopped", || {
+            is_stopped(summarize) && is_stopped(supervisor)
+        });
         terminal.type_keys(b"fg\n");
         until("the pipeline goes on", || !is_stopped(summarize));
         terminal.type_keys(b"\x03");
