@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use signal_hook::consts::{SIGCHLD, SIGINT, SIGQUIT, SIGTSTP};
 use signal_hook::iterator::backend::SignalDelivery;
@@ -93,6 +94,13 @@ pub fn keep_children() -> io::Result<()> {
 pub fn ignore_here(number: i32) -> io::Result<()> {
     signal_hook::flag::register(number, Arc::default())?;
     Ok(())
+}
+
+/// A flag that each signal `number` sets, also in the middle of other work.
+pub fn flag_of(number: i32) -> io::Result<Arc<AtomicBool>> {
+    let flag = Arc::default();
+    signal_hook::flag::register(number, Arc::clone(&flag))?;
+    Ok(flag)
 }
 
 #[cfg(test)]

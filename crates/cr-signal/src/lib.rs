@@ -16,7 +16,7 @@ mod interrupt;
 mod starter;
 
 pub use control::{ControlChannel, ControlMessage, ControlSender};
-pub use delivery::{Delivered, Signals, ignore_here, keep_children};
+pub use delivery::{Delivered, Signals, flag_of, ignore_here, keep_children};
 pub use ignored::Ignored;
 pub use interrupt::{Interrupted, Interrupts};
 pub use signal_hook::consts::{

@@ -2,11 +2,14 @@
 //! starter, and the end of the process that started us.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use cr_agent::AgentOptions;
 use cr_signal::{
-    ControlChannel, ControlMessage, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, Signals, Starter,
+    ControlChannel, ControlMessage, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, Signals,
+    Starter,
 };
 
 use crate::cause::Cause;
@@ -40,6 +43,8 @@ pub(crate) struct Requests {
     early: Vec<ControlMessage>,
     starter: Option<Starter>,
     last: Option<(i32, Instant)>,
+    /// SIGCONT came since the last look.
+    continued: Arc<AtomicBool>,
 }
 
 impl Requests {
@@ -53,7 +58,7 @@ impl Requests {
         let early = early.unwrap_or_default();
         let signals = match &control {
             Some(control) => signals_beside(control)?,
-            None => Signals::take(&[SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP])?,
+            None => Signals::take(&[SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGCONT])?,
         };
         cr_signal::keep_children()?;
         // The starter at the control channel also says when our parent, the
@@ -68,6 +73,7 @@ impl Requests {
             control,
             early,
             last: None,
+            continued: cr_signal::flag_of(SIGCONT)?,
         })
     }
 
@@ -124,10 +130,18 @@ impl Requests {
         !signals.is_empty() || !self.take_messages().is_empty()
     }
 
+    /// Whether SIGCONT came since the last call. A pause that it has ended must
+    /// not begin any more: nobody would end it.
+    pub(crate) fn was_continued(&self) -> bool {
+        self.continued.swap(false, Ordering::Relaxed)
+    }
+
     fn take_signals(&mut self) -> Vec<Request> {
         let numbers: Vec<i32> = self.signals.numbers().collect();
+        let was_continued = self.was_continued();
         numbers
             .into_iter()
+            .filter(|&number| number != SIGCONT && !(number == SIGTSTP && was_continued))
             .filter_map(|number| self.of_signal(number))
             .collect()
     }
@@ -171,5 +185,5 @@ fn signals_beside(control: &ControlChannel) -> io::Result<Signals> {
     for number in [SIGINT, SIGQUIT, SIGTERM].into_iter().chain(hangup) {
         cr_signal::ignore_here(number)?;
     }
-    Signals::take(&[SIGTERM, SIGTSTP])
+    Signals::take(&[SIGTERM, SIGTSTP, SIGCONT])
 }

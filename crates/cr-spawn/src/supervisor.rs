@@ -216,7 +216,11 @@ impl<'a> Supervisor<'a> {
     fn pause(&mut self) {
         self.guardian.order(&Order::Pause, &[]);
         let before = Instant::now();
-        let _ = signal_hook::low_level::emulate_default_handler(SIGTSTP);
+        if !self.requests.was_continued() {
+            let _ = signal_hook::low_level::emulate_default_handler(SIGTSTP);
+            // It has ended this pause, and must not prevent the next one.
+            self.requests.was_continued();
+        }
         self.guardian.order(&Order::Resume, &[]);
         self.exclude(before.elapsed());
         self.timing.last_round = Instant::now();

@@ -137,6 +137,20 @@ fn s6_time_stopped_by_the_terminal_is_not_charged() {
 }
 
 #[test]
+fn s6_a_pause_that_is_over_before_it_is_noticed_does_not_begin() {
+    let mut run = Case::playing(&[INIT], "hang=end").start();
+    run.wait_for("system");
+    for _ in 0..50 {
+        run.signal(Signal::TSTP);
+        run.signal(Signal::CONT);
+    }
+    run.signal(Signal::TERM);
+    let done = run.finish();
+    assert_eq!(done.exit()["interrupted_by"], 15);
+    done.assert_nobody_left("a short pause");
+}
+
+#[test]
 fn a_reader_that_stands_still_is_not_the_agents_silence() {
     // More than all buffers between the two hold.
     let script = r"i=0; while [ $i -lt 60 ]; do head -c 100000 /dev/zero | tr '\0' x; echo; i=$((i+1)); done";
