@@ -24,6 +24,8 @@ pub struct Documents {
     limit: usize,
     held: Vec<u8>,
     brackets: Brackets,
+    /// The last line left a document in the middle of a string.
+    ends_in_string: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,11 +46,13 @@ impl Documents {
             limit,
             held: Vec::new(),
             brackets: Brackets::default(),
+            ends_in_string: false,
         }
     }
 
     /// Takes a line.
     pub fn line(&mut self, line: &[u8], each: &mut dyn FnMut(&[u8])) {
+        self.ends_in_string = false;
         match self.form {
             Form::Lines => return each(line),
             Form::Open => return self.hold(line, each),
@@ -76,6 +80,12 @@ impl Documents {
     /// Takes a line that is too long, and so no part of a document.
     pub fn oversize(&mut self, each: &mut dyn FnMut(&[u8])) {
         self.give_up(each);
+    }
+
+    /// Whether a document is begun and not closed: its end is missing, if there
+    /// is no more.
+    pub fn is_open(&self) -> bool {
+        self.form == Form::Open || self.ends_in_string
     }
 
     /// There is no more.
@@ -115,6 +125,7 @@ impl Documents {
 
     /// The held bytes are no document.
     fn give_up(&mut self, each: &mut dyn FnMut(&[u8])) {
+        self.ends_in_string = self.brackets.in_string;
         self.form = Form::Lines;
         let held = std::mem::take(&mut self.held);
         if !held.is_empty() {

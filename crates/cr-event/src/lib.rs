@@ -14,12 +14,14 @@
 //!   written again, so fields that this crate does not know are not lost.
 
 mod document;
+mod foreign;
 mod json;
 mod line;
 mod message;
 mod result;
 
 pub use document::Documents;
+pub use foreign::{Look, is_claudes, is_claudes_result, look, look_of_bytes};
 pub use json::{Cursor, Malformed, Raw, Text};
 pub use line::{Event, Kind, OWN_TYPE, claims_to_be_own, strip};
 pub use message::{Block, Content, Message, ToolResult, ToolUse, Usage, is_filler};

@@ -91,6 +91,8 @@ pub struct Event<'a> {
     pub at: Option<Text<'a>>,
     /// The call of a subagent that this line is part of.
     pub parent: Option<Text<'a>>,
+    /// The id of the line.
+    pub uuid: Option<Text<'a>>,
     /// The run, on lines of our own.
     pub run_id: Option<Text<'a>>,
     /// A subagent's line in a session log.
@@ -118,6 +120,7 @@ impl<'a> Event<'a> {
             session_id: None,
             at: None,
             parent: None,
+            uuid: None,
             run_id: None,
             is_sidechain: false,
             is_log: false,
@@ -154,6 +157,7 @@ impl<'a> Event<'a> {
             }
             b"timestamp" | b"at" => keep(&mut self.at, cursor.text()?),
             b"parent_tool_use_id" => keep(&mut self.parent, cursor.text()?),
+            b"uuid" => keep(&mut self.uuid, cursor.text()?),
             b"run_id" => keep(&mut self.run_id, cursor.text()?),
             b"isSidechain" => {
                 self.is_sidechain = cursor.raw()?.bool() == Some(true);
@@ -171,9 +175,49 @@ impl<'a> Event<'a> {
         }
     }
 
+    /// Whether the agent repeats a message that it takes up.
+    pub fn is_replay(&self) -> bool {
+        let flag = || self.line.get("isReplay").and_then(Raw::bool);
+        self.is_synthetic && flag() == Some(true)
+    }
+
     /// Whether the line belongs to the main thread, and not to a subagent.
     pub fn is_main(&self) -> bool {
         self.parent.is_none() && !self.is_sidechain
+    }
+
+    /// The subagent's line that a log's `progress` line carries, as a line of the
+    /// same log.
+    pub fn carried(&self) -> Option<Event<'a>> {
+        if !self.name.is("progress") {
+            return None;
+        }
+        let data = self.line.get("data")?;
+        let is_agents = data.get("type").and_then(Raw::text)?.is("agent_progress");
+        let carried = data.get("message").filter(|_| is_agents)?;
+        let mut event = Event::parse(carried.bytes()).ok()?;
+        event.session_id = self.session_id;
+        event.at = event.at.or(self.at);
+        event.parent = self.line.get("parentToolUseID").and_then(Raw::text);
+        (event.is_log, event.is_sidechain) = (self.is_log, true);
+        Some(event)
+    }
+
+    /// The subagent whose message a log's `progress` line carries.
+    pub fn carried_agent(&self) -> Option<Text<'a>> {
+        self.line.at(&["data", "agentId"]).and_then(Raw::text)
+    }
+
+    /// The subagent, if the line is from its own log.
+    pub fn agent_of_log(&self) -> Option<Text<'a>> {
+        let is_agents = self.is_log && self.is_sidechain && self.parent.is_none();
+        let line = is_agents.then_some(self.line)?;
+        line.get("agentId").and_then(Raw::text)
+    }
+
+    /// Whether the line is from a subagent's own log.
+    pub fn is_from_agents_log(&self) -> bool {
+        self.agent_of_log().is_some()
     }
 
     /// Whether the CLI reports a failed call of the API in place of an answer.

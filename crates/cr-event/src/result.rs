@@ -59,6 +59,21 @@ impl<'a> TurnEnd<'a> {
         self.number("num_turns")
     }
 
+    /// Whether it reports no turn: the CLI writes such a result before that of a
+    /// turn that is about to begin, and after a command of its own without an
+    /// answer.
+    pub fn is_empty(&self) -> bool {
+        self.num_turns() == Some(0)
+            && !self.is_error()
+            && self.line.get("terminal_reason").is_none_or(Raw::is_null)
+            && self.text().is_none_or(|text| text.bytes().is_empty())
+    }
+
+    /// What began the turn, where it was no prompt: `origin.kind`.
+    pub fn origin(&self) -> Option<Text<'a>> {
+        self.line.at(&["origin", "kind"]).and_then(Raw::text)
+    }
+
     /// A whole number.
     pub fn number(&self, key: &str) -> Option<u64> {
         self.line.get(key).and_then(Raw::u64)
@@ -79,6 +94,17 @@ impl<'a> TurnEnd<'a> {
         let errors = self.line.get("errors").map(Raw::items).unwrap_or_default();
         let texts = errors.into_iter().filter_map(Raw::text);
         texts.map(Text::decode).collect()
+    }
+
+    /// The kind of the API's error, if the turn failed by one.
+    pub fn api_error(&self) -> Option<Text<'a>> {
+        let text = |key| self.line.get(key).and_then(Raw::text);
+        text("api_error_type").or_else(|| text("api_error"))
+    }
+
+    /// The HTTP status of the request that failed.
+    pub fn api_error_status(&self) -> Option<u64> {
+        self.number("api_error_status")
     }
 
     /// Usage of this turn's main thread.

@@ -4,6 +4,7 @@
 
 mod duration;
 mod exit;
+mod gunzip;
 mod input;
 mod lines;
 mod live_input;
@@ -20,10 +21,10 @@ mod trickle;
 
 pub use duration::{parse_duration, show_duration};
 pub use exit::{Exit, exit_of, message, note, report};
-pub use input::{Input, Watched, inputs, read_failure};
+pub use input::{Input, Watched, inputs, read_failure, uncompressed_name};
 pub use lines::{Line, Lines, MAX_LINE};
 pub use live_input::expect_grace;
-pub use out::Out;
+pub use out::{Out, print_schema};
 pub use output_file::{OutputFile, OutputFileRecord, check_output_file, write_output_file};
 pub use quote::quote;
 pub use redact::Redactor;

@@ -8,12 +8,16 @@ use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use cr_signal::{Interrupts, SIGHUP, SIGINT, SIGTERM, Signals};
+use cr_signal::{Interrupted, Interrupts, SIGHUP, SIGINT, SIGTERM, Signals};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// How long to go on reading after a request to end, beyond the grace that the
 /// agent gets: its supervisor needs some time to write how the agent ended.
 const DRAIN_TIME: Duration = Duration::from_secs(5);
+
+/// How long to go on reading after the second interrupt, which ends the agent at
+/// once.
+const LAST_LINES_TIME: Duration = Duration::from_secs(3);
 
 /// No stream makes us stay longer than this.
 const DRAIN_LIMIT: Duration = Duration::from_hours(1);
@@ -61,14 +65,18 @@ impl LiveInput {
 
     /// Waits until `input` can be read. Fails with a broken pipe when the
     /// reader of `output` left, and with [`cr_signal::Interrupted`].
-    pub(crate) fn wait(&mut self, input: impl AsFd, output: impl AsFd) -> io::Result<Wake> {
+    pub(crate) fn wait(
+        &mut self,
+        input: impl AsFd,
+        output: Option<&impl AsFd>,
+    ) -> io::Result<Wake> {
         loop {
-            let mut fds = [
+            let mut fds = vec![
                 PollFd::new(&input, PollFlags::IN),
-                // Asking for nothing still reports an error condition.
-                PollFd::new(&output, PollFlags::empty()),
                 PollFd::new(&self.signals, PollFlags::IN),
             ];
+            // Asking for nothing still reports an error condition.
+            fds.extend(output.map(|output| PollFd::new(output, PollFlags::empty())));
             let left = self
                 .deadline
                 .map(|at| at.saturating_duration_since(Instant::now()));
@@ -80,16 +88,19 @@ impl LiveInput {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(err) => return Err(err.into()),
             }
-            let [input, output, signals] = fds.map(|fd| fd.revents());
-            if output.contains(PollFlags::ERR) {
+            let [input, signals] = [fds[0].revents(), fds[1].revents()];
+            let output = fds.get(2).map(PollFd::revents);
+            if output.is_some_and(|events| events.contains(PollFlags::ERR)) {
                 return Err(io::ErrorKind::BrokenPipe.into());
             }
-            if !signals.is_empty() {
+            // At the end of the input also those that came after the poll: the
+            // end means something else then.
+            if !signals.is_empty() || input.contains(PollFlags::HUP) {
                 self.take_signals()?;
             }
             // Checked first: a source that never pauses must not keep us alive.
             if self.deadline.is_some_and(|at| at <= Instant::now()) {
-                return Ok(Wake::TooLong);
+                return self.too_long();
             }
             if !input.is_empty() {
                 return Ok(Wake::Input);
@@ -98,15 +109,30 @@ impl LiveInput {
     }
 
     fn take_signals(&mut self) -> io::Result<()> {
-        for number in self.signals.numbers() {
+        let numbers: Vec<i32> = self.signals.numbers().collect();
+        for number in numbers {
             if number == SIGINT {
                 self.interrupts.count().map_err(io::Error::other)?;
+                if self.interrupts.are_several() {
+                    self.end_within(LAST_LINES_TIME);
+                }
             } else {
-                self.deadline
-                    .get_or_insert_with(|| Instant::now() + drain_time());
+                self.end_within(drain_time());
             }
         }
         Ok(())
+    }
+
+    fn end_within(&mut self, time: Duration) {
+        let at = Instant::now() + time;
+        self.deadline = Some(self.deadline.map_or(at, |before| before.min(at)));
+    }
+
+    fn too_long(&self) -> io::Result<Wake> {
+        if self.interrupts.are_several() {
+            return Err(io::Error::other(Interrupted));
+        }
+        Ok(Wake::TooLong)
     }
 }
 
@@ -122,8 +148,11 @@ mod tests {
         let (input, mut source) = UnixStream::pair().expect("a pair");
         source.write_all(b"more").expect("write");
         let mut live = LiveInput::new().expect("take the signals");
-        assert_eq!(live.wait(&input, &input).expect("wait"), Wake::Input);
+        assert_eq!(live.wait(&input, Some(&input)).expect("wait"), Wake::Input);
         live.deadline = Some(Instant::now());
-        assert_eq!(live.wait(&input, &input).expect("wait"), Wake::TooLong);
+        assert_eq!(
+            live.wait(&input, Some(&input)).expect("wait"),
+            Wake::TooLong
+        );
     }
 }

@@ -18,6 +18,7 @@ pub struct Out<W> {
     to: W,
     name: &'static str,
     waiting: Vec<u8>,
+    outlives_reader: bool,
 }
 
 impl<W: Write> Out<W> {
@@ -29,7 +30,20 @@ impl<W: Write> Out<W> {
     /// Writes to `to`, called `name` in messages.
     pub fn named(to: W, name: &'static str) -> Self {
         let waiting = Vec::with_capacity(BATCH);
-        Self { to, name, waiting }
+        Self {
+            to,
+            name,
+            waiting,
+            outlives_reader: false,
+        }
+    }
+
+    /// If `outlives` is true, a reader that left is no error, and what is written
+    /// then is lost.
+    #[must_use]
+    pub fn outlive_reader(mut self, outlives: bool) -> Self {
+        self.outlives_reader = outlives;
+        self
     }
 
     /// Writes `line` and a newline.
@@ -68,7 +82,10 @@ impl<W: Write> Out<W> {
 
     fn write(&mut self, write: impl FnOnce(&mut W) -> io::Result<()>) -> anyhow::Result<()> {
         let written = write(&mut self.to).and_then(|()| self.to.flush());
-        written.map_err(|err| failure(err, self.name))
+        match written {
+            Err(err) if self.outlives_reader && err.kind() == ErrorKind::BrokenPipe => Ok(()),
+            written => written.map_err(|err| failure(err, self.name)),
+        }
     }
 
     fn flush_if_full(&mut self) -> anyhow::Result<()> {
@@ -90,6 +107,14 @@ fn failure(err: io::Error, name: &str) -> anyhow::Error {
         .with_context(|| format!("write {name}"))
         .context(exit)
         .expect_err("made from an error")
+}
+
+/// Prints the JSON Schema of a tool's output, and nothing else.
+pub fn print_schema(schema: &str, out: impl Write) -> anyhow::Result<Exit> {
+    let mut out = Out::new(out);
+    out.part(schema.as_bytes())?;
+    out.flush()?;
+    Ok(Exit::Ok)
 }
 
 #[cfg(test)]
