@@ -65,6 +65,11 @@ impl Process {
     }
 
     /// The id of its process group; 0 if that group is outside our namespace, a
+    /// Its parent.
+    pub fn parent(&self) -> i32 {
+        self.parent
+    }
+
     /// value that `getpgrp` of rustix does not allow.
     pub fn group(&self) -> i32 {
         self.group

@@ -2,8 +2,10 @@
 //!
 //! No other crate uses `unsafe`; `cr-dev tidy` lists the exceptions.
 
+mod peer;
 mod pipeline_child;
 
+pub use peer::{Peer, peer};
 pub use pipeline_child::with_ignored_signals_and_fd;
 
 use std::io;
@@ -35,16 +37,18 @@ pub fn in_own_session(command: &mut Command, last: Option<Signal>) {
 }
 
 /// Starts `command` with the default action for every signal, whatever this
-/// process ignores, and with none blocked.
+/// process ignores, and with none blocked. The signal `kept` stays as it is.
 #[expect(unsafe_code, reason = "code between fork and exec")]
-pub fn with_default_signals(command: &mut Command) {
-    let prepare = || {
+pub fn with_default_signals(command: &mut Command, kept: Option<i32>) {
+    let prepare = move || {
         // SAFETY: plain system calls on values of their own; `sigset_t` is
         // plain numbers, and the call before its use fills it in. The few
         // signals that cannot be set are refused, which changes nothing.
         unsafe {
             for number in 1..=libc::SIGRTMAX() {
-                libc::signal(number, libc::SIG_DFL);
+                if Some(number) != kept {
+                    libc::signal(number, libc::SIG_DFL);
+                }
             }
             let mut none: libc::sigset_t = std::mem::zeroed();
             libc::sigemptyset(&raw mut none);
