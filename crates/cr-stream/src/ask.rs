@@ -1,4 +1,4 @@
-//! `cr/ask`: a question of the agent. Written by a later version.
+//! `cr/ask`: a question of the agent.
 
 use std::borrow::Cow;
 

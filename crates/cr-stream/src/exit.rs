@@ -49,6 +49,8 @@ impl From<Clock> for Reason {
             Clock::PostResult => Self::PostResult,
             Clock::Idle => Self::Idle,
             Clock::Startup => Self::Startup,
+            // It ends no run.
+            Clock::Wake => Self::Internal,
         }
     }
 }
@@ -122,6 +124,10 @@ object! {
         /// The record lacks a part of the stream.
         #[serde(skip_serializing_if = "is_false")]
         record_cut: bool,
+        /// Why the agent's input was closed, in a session: `input_end`, `field`,
+        /// `stop` or `ask_timeout`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        completed_by: Option<Cow<'a, str>>,
     }
 }
 
@@ -130,6 +136,14 @@ impl LineBody for Exit<'_> {
 }
 
 impl Exit<'_> {
+    /// Whether the agent ended by itself and its last line is cut off: what it
+    /// wanted to say is not known. Our own signal may cut a line, too; that says
+    /// nothing of the work.
+    pub fn has_cut_line(&self) -> bool {
+        let is_ours = !matches!(self.reason.known(), Some(Reason::Exit | Reason::Signal));
+        self.torn_tail && !is_ours
+    }
+
     /// The end of a run without an agent's output.
     pub fn new(reason: Reason) -> Self {
         Self {
@@ -158,10 +172,16 @@ object! {
     /// A process that outlived the agent.
     pub struct LeftoverProcess<'a> {
         /// Its number.
+        ///
+        /// Example: `4711`
         pid: i32,
         /// Its name.
+        ///
+        /// Example: `"sleep"`
         comm: Cow<'a, str>,
-        /// How long it had been alive.
+        /// How long it had been alive, in milliseconds.
+        ///
+        /// Example: `5012`
         age_ms: u64,
     }
 }
@@ -170,8 +190,13 @@ object! {
     /// The file of `--output-file`.
     pub struct OutputFileState<'a> {
         /// Where it is.
+        ///
+        /// Example: `"/home/dev/run.ndjson"`
         path: Cow<'a, str>,
         /// Why it is not complete.
+        ///
+        /// Absent: if it is complete.
+        /// Example: `"No space left on device"`
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<Cow<'a, str>>,
     }
@@ -250,7 +275,9 @@ mod tests {
 
     #[test]
     fn a_clock_is_a_reason_by_the_same_name() {
-        for clock in Clock::ALL {
+        // One clock only reminds the agent, and ends no run.
+        let ending = Clock::ALL.iter().filter(|clock| **clock != Clock::Wake);
+        for clock in ending {
             let reason = Reason::from(*clock);
             assert_eq!(reason.as_str(), clock.as_str());
             assert_eq!(reason.clock(), Some(*clock));

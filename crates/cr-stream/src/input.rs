@@ -1,4 +1,4 @@
-//! `cr/input`: a message of a run of many turns. Written by a later version.
+//! `cr/input`: a message of a run of many turns.
 
 use std::borrow::Cow;
 

@@ -21,6 +21,9 @@ named! {
         Idle = "idle",
         /// To the first line.
         Startup = "startup",
+        /// From the end of a background task to the turn that reports it. It never
+        /// ends a run.
+        Wake = "wake",
     }
 }
 
@@ -53,8 +56,11 @@ object! {
         elapsed_ms: Option<u64>,
         /// What the agent was doing.
         doing: Option<Doing<'a>>,
-        /// What was done about it: `terminate`.
+        /// What was done about it: `terminate`, `interrupt` or `remind`.
         action: Cow<'a, str>,
+        /// The background agents that ended with the turn.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        stopped_tasks: Vec<Cow<'a, str>>,
     }
 }
 
@@ -66,17 +72,30 @@ object! {
     /// What the agent was doing.
     pub struct Doing<'a> {
         /// In one word.
+        ///
+        /// Example: `"tool"`
         what: OpenEnum<'a, AgentActivity>,
         /// The tool that it called.
+        ///
+        /// Absent: if it called none.
+        /// Example: `"Bash"`
         #[serde(skip_serializing_if = "Option::is_none")]
         tool: Option<Cow<'a, str>>,
         /// The id of that call.
+        ///
+        /// Absent: if it called none.
+        /// Example: `"toolu_01"`
         #[serde(skip_serializing_if = "Option::is_none")]
         tool_use_id: Option<Cow<'a, str>>,
         /// The file, command or pattern of that call.
+        ///
+        /// Absent: if it called none.
+        /// Example: `"cargo test"`
         #[serde(skip_serializing_if = "Option::is_none")]
         target: Option<Cow<'a, str>>,
-        /// For how long.
+        /// For how long, in milliseconds.
+        ///
+        /// Example: `900003`
         since_ms: u64,
     }
 }

@@ -12,35 +12,69 @@ object! {
     /// `cr/task`: a change of a task.
     pub struct Task<'a> {
         /// The task.
+        ///
+        /// Example: `"api"`
         id: Cow<'a, str>,
         /// The number of the attempt, from 1; 0 before the first.
+        ///
+        /// Example: `1`
         attempt: u32,
-        /// Its state now.
+        /// Its state now: `running`, `adopted` (a process before this one started it),
+        /// `completed`, `retrying`, `failed`, `timed_out`, `needs-human`, `lost`,
+        /// `waiting` or `stopped`.
+        ///
+        /// Example: `"completed"`
         state: Cow<'a, str>,
-        /// The verdict on an attempt that ended; only then is it there.
+        /// The verdict on an attempt that ended, as `outcome` of cr-summarize(1).
+        ///
+        /// Absent: while it is running.
+        /// Example: `"success"`
         #[serde(skip_serializing_if = "Option::is_none")]
         outcome: Option<Cow<'a, str>>,
-        /// What the attempt cost.
+        /// What the attempt cost, in US dollars.
+        ///
+        /// Absent: if it has not ended, or without evidence.
+        /// Example: `0.023604`
         #[serde(skip_serializing_if = "Option::is_none")]
         cost_usd: Option<f64>,
-        /// The commits of the attempt.
+        /// The commits of the attempt, `sha subject`.
+        ///
+        /// Absent: if it has not ended.
+        /// Example: `["9ab41de fix the parser"]`
         #[serde(skip_serializing_if = "Option::is_none")]
         commits: Option<Vec<Cow<'a, str>>>,
         /// Why its state changed.
+        ///
+        /// Example: `"the work is done"`
         reason: Cow<'a, str>,
         /// One sentence on the outcome.
+        ///
+        /// Absent: as `outcome`.
+        /// Example: `"The run ended with a good result."`
         #[serde(skip_serializing_if = "Option::is_none")]
         why: Option<Cow<'a, str>>,
         /// The turns of the model.
+        ///
+        /// Absent: if it has not ended, or had no result.
+        /// Example: `14`
         #[serde(skip_serializing_if = "Option::is_none")]
         num_turns: Option<u64>,
         /// When the attempt began.
+        ///
+        /// Absent: if it has not ended, or never began.
+        /// Example: `"2026-11-18T03:15:00.000Z"`
         #[serde(skip_serializing_if = "Option::is_none")]
         started_at: Option<Cow<'a, str>>,
         /// When it ended.
+        ///
+        /// Absent: as `outcome`.
+        /// Example: `"2026-11-18T03:16:14.201Z"`
         #[serde(skip_serializing_if = "Option::is_none")]
         ended_at: Option<Cow<'a, str>>,
         /// The run directory of the attempt.
+        ///
+        /// Absent: if it has none.
+        /// Example: `"/home/dev/.local/state/claude-runner/orchestrate/20261118T031500Z-1f0c22ab/attempts/api/1"`
         #[serde(skip_serializing_if = "Option::is_none")]
         run_dir: Option<Cow<'a, str>>,
     }
@@ -59,14 +93,25 @@ pub fn begins_attempt(event: &Event<'_>) -> bool {
 object! {
     /// `cr/run`: a change of the whole run.
     pub struct Run<'a> {
-        /// Its state now.
+        /// Its state now: `started`, `resumed`, `ended`, `stopped`, `paused`, `breakpoint`
+        /// or `later`.
+        ///
+        /// Example: `"started"`
         state: Cow<'a, str>,
         /// Why its state changed.
+        ///
+        /// Example: `"1 done, 0 failed, 0 need a person, 0 not started"`
         reason: Cow<'a, str>,
         /// Its directory.
+        ///
+        /// Absent: except on its first line.
+        /// Example: `"/home/dev/.local/state/claude-runner/orchestrate/20261118T031500Z-1f0c22ab"`
         #[serde(skip_serializing_if = "Option::is_none")]
         run_dir: Option<Cow<'a, str>>,
         /// The command that continues it.
+        ///
+        /// Absent: if there is nothing to continue.
+        /// Example: `"cr-orchestrate --resume-run 20261118T031500Z-1f0c22ab"`
         #[serde(skip_serializing_if = "Option::is_none")]
         next: Option<Cow<'a, str>>,
     }

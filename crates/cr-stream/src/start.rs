@@ -46,6 +46,9 @@ object! {
         isolate: bool,
         /// Every limit in force.
         limits: Limits,
+        /// The options of `claude-runner` that mean the settings of this run, if
+        /// they are not in a run directory.
+        options: Option<Vec<Cow<'a, str>>>,
     }
 }
 
@@ -94,6 +97,12 @@ impl LineBody for Start<'_> {
 }
 
 impl Start<'_> {
+    /// Whether the agent takes messages while it runs.
+    pub fn takes_messages(&self) -> bool {
+        let mut argv = self.argv.iter();
+        argv.any(|arg| arg == "--input-format=stream-json")
+    }
+
     /// One with the version that is written here.
     pub fn new() -> Self {
         Self {

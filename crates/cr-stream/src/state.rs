@@ -5,7 +5,7 @@ use crate::open_enum::named;
 use crate::{Doing, LineBody, OpenEnum, Subtype};
 
 named! {
-    /// The states of a run. Today only `running` is written.
+    /// The states of a run. A run with a single prompt has only `running`.
     pub enum StateName {
         /// The agent has not written a line yet.
         Starting = "starting",
@@ -34,6 +34,18 @@ named! {
     }
 }
 
+impl TurnCause {
+    /// What began a turn whose result has this `origin.kind`, if it is known.
+    pub fn of_origin(kind: &str) -> Option<Self> {
+        match kind {
+            "task-notification" => Some(Self::Task),
+            "peer" => Some(Self::Peer),
+            kind if kind.contains("schedule") || kind.contains("cron") => Some(Self::Schedule),
+            _ => None,
+        }
+    }
+}
+
 object! {
     /// How the run is doing.
     pub struct State<'a> {
@@ -41,7 +53,7 @@ object! {
         state: OpenEnum<'a, StateName>,
         /// The number of the turn.
         turn: u64,
-        /// What began it. Written by a later version.
+        /// What began it.
         #[serde(skip_serializing_if = "Option::is_none")]
         cause: Option<OpenEnum<'a, TurnCause>>,
         /// How long the agent has written nothing.

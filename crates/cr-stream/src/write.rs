@@ -15,12 +15,28 @@ pub trait LineBody: Serialize {
 
 #[derive(Serialize)]
 struct Line<'a, T> {
+    /// The type of our own lines.
+    ///
+    /// Values: `cr`
     r#type: &'static str,
+    /// The kind of the line.
     subtype: &'static str,
+    /// When it was written.
+    ///
+    /// Example: `"2026-11-18T03:15:00.000Z"`
     at: String,
+    /// The run.
+    ///
+    /// Null: if it has no name.
+    /// Example: `"20261118T031500Z-1f0c22ab"`
     run_id: Option<&'a str>,
+    /// Which of two lines of one kind it is.
+    ///
+    /// Absent: if there is only one.
+    /// Example: `"start"`
     #[serde(skip_serializing_if = "Option::is_none")]
     phase: Option<&'static str>,
+    /// Its content.
     #[serde(flatten)]
     body: &'a T,
 }
