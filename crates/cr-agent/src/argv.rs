@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
@@ -11,7 +12,7 @@ use cr_rundir::{RunDir, RunId, StateDir};
 
 use crate::options::AgentOptions;
 use crate::program::{Version, find_program, program_version};
-use crate::schema;
+use crate::{schema, versions};
 
 /// Variables of a surrounding run, which the agent must not take for its own.
 const REMOVED_VARIABLES: [&str; 12] = [
@@ -31,13 +32,14 @@ const REMOVED_VARIABLES: [&str; 12] = [
 ];
 
 /// Flags that would break the supervision, and what to do instead.
-const REFUSED_FLAGS: [(&str, &str); 12] = [
+const REFUSED_FLAGS: [(&str, &str); 13] = [
     ("-p", "it is always passed; the prompt goes to --prompt"),
     ("--print", "it is always passed"),
     ("--output-format", "it is always stream-json"),
-    ("--input-format", "the prompt is text"),
+    ("--input-format", "use --input"),
+    ("--permission-prompt-tool", "use --ask"),
     ("--verbose", "it is always passed"),
-    ("--replay-user-messages", "the prompt is text"),
+    ("--replay-user-messages", "--input stream passes it"),
     ("--bg", "a run that leaves cannot be supervised"),
     ("--background", "a run that leaves cannot be supervised"),
     ("-v", "ask the program itself"),
@@ -46,18 +48,12 @@ const REFUSED_FLAGS: [(&str, &str); 12] = [
     ("--help", "ask the program itself"),
 ];
 
-/// Flags that 2.1.197 does not have and 2.1.326 does.
-const NEWER_FLAGS: [&str; 4] = [
-    "--forward-subagent-text",
-    "--permission-prompts",
-    "--restricted",
-    "--system-prompt-snapshot",
-];
-const FIRST_UNKNOWN: &str = "2.1.198";
-const FIRST_WITH_NEWER: &str = "2.1.326";
-
 /// The longest single argument that the kernel takes.
 pub(crate) const MAX_ARGUMENT: usize = 131_071;
+
+/// Keeps other sessions of the same user from beginning turns in this one. The
+/// agent takes only the last --settings, so those of the user replace it.
+const REFUSE_PEERS: &str = r#"--settings={"crossSessionInbound":"refuse"}"#;
 
 /// How deep runs may be nested.
 const MAX_DEPTH: u32 = 3;
@@ -124,7 +120,9 @@ impl AgentCommand {
                 self.argv.push(format!("{flag}={value}").into());
             }
         }
-        for tools in &options.allowed_tools {
+        // Given as empty, it keeps the configuration's from the agent.
+        let allowed = options.allowed_tools.iter();
+        for tools in allowed.filter(|tools| !tools.is_empty()) {
             self.argv.push(format!("--allowedTools={tools}").into());
         }
         for tools in &options.disallowed_tools {
@@ -135,6 +133,12 @@ impl AgentCommand {
             ("--fork-session", options.fork_session),
             ("--include-partial-messages", options.partial_messages),
             ("--no-session-persistence", options.no_session_persistence),
+            (
+                "--input-format=stream-json",
+                options.session.is_interactive(),
+            ),
+            ("--replay-user-messages", options.session.is_interactive()),
+            ("--permission-prompt-tool=stdio", options.session.asks()),
         ];
         for (flag, is_on) in switches {
             if is_on {
@@ -150,33 +154,30 @@ impl AgentCommand {
         version: &Version,
         run_dir: Option<&RunDir>,
     ) -> anyhow::Result<()> {
-        self.system_prompt(options, run_dir)?;
+        self.system_prompt(options, version, run_dir)?;
         let has_prompt = options.system_prompt.is_some() || options.system_prompt_file.is_some();
-        let is_new = version.number.is_some() && !version.is_before(FIRST_WITH_NEWER);
-        if options.resumes_session() && has_prompt && is_new {
+        let is_known = version.number.is_some();
+        let has_snapshot = is_known && !version.is_before(versions::SYSTEM_PROMPT_SNAPSHOT);
+        if options.resumes_session() && has_prompt && has_snapshot {
             // Otherwise the agent sends the recorded one again.
             self.argv.push("--system-prompt-snapshot=off".into());
         }
-        let lacks = version.is_before(FIRST_UNKNOWN);
-        let newer = options.rest.iter().find_map(|arg| {
-            let flag = flag_of(arg);
-            NEWER_FLAGS.iter().find(|newer| **newer == flag)
-        });
-        if let (true, Some(flag)) = (lacks, newer) {
-            let have = version.number.as_deref().unwrap_or_default();
-            let text = format!("{flag} needs claude {FIRST_WITH_NEWER}, this is {have}");
-            return Err(anyhow!(text).context(Exit::Usage));
-        }
+        versions::refuse_missing(&self.argv, &options.rest, version)?;
         refuse_root(self, options, version)?;
+        let has_settings = options.rest.iter().any(|arg| flag_of(arg) == "--settings");
+        if options.session.refuses_peers() && !has_settings {
+            self.argv.push(REFUSE_PEERS.into());
+        }
         self.argv.extend(options.rest.iter().cloned());
         Ok(())
     }
 
-    /// Passes it by a file where files are allowed: every user of the machine can
-    /// see arguments.
+    /// Passes it by a file where files are allowed, and the agent takes one: every
+    /// user of the machine can see arguments.
     fn system_prompt(
         &mut self,
         options: &AgentOptions,
+        version: &Version,
         run_dir: Option<&RunDir>,
     ) -> anyhow::Result<()> {
         let file = |path: &Path| {
@@ -184,19 +185,21 @@ impl AgentCommand {
             argument.push(path);
             argument
         };
-        if let Some(path) = &options.system_prompt_file {
-            self.argv.push(file(&std::path::absolute(path)?));
+        let takes_file = !(version.is_claude && version.is_before(versions::SYSTEM_PROMPT_FILE));
+        let mut text = options.system_prompt.clone();
+        match &options.system_prompt_file {
+            Some(path) if takes_file => self.argv.push(file(&std::path::absolute(path)?)),
+            Some(path) => text = Some(read_system_prompt(path)?),
+            None => {}
         }
-        let Some(text) = &options.system_prompt else {
+        let Some(text) = text else {
             return Ok(());
         };
-        let written = run_dir.filter(|dir| dir.write(SYSTEM_PROMPT, text.as_bytes()).is_ok());
+        let written =
+            run_dir.filter(|dir| takes_file && dir.write(SYSTEM_PROMPT, text.as_bytes()).is_ok());
         match written {
             Some(dir) => self.argv.push(file(&dir.path().join(SYSTEM_PROMPT))),
-            None if text.len() > MAX_ARGUMENT - 100 => {
-                let text = "--system-prompt is too long for an argument; use --system-prompt-file";
-                return Err(anyhow!(text).context(Exit::Usage));
-            }
+            None if text.len() > MAX_ARGUMENT - 100 => return Err(too_long(takes_file)),
             None => self
                 .argv
                 .push(format!("--append-system-prompt={text}").into()),
@@ -214,12 +217,37 @@ impl AgentCommand {
         let mut changes: Vec<_> = REMOVED_VARIABLES.iter().map(|name| (*name, None)).collect();
         changes.push(("CR_DEPTH", Some((self.depth + 1).to_string())));
         changes.push(("CR_PARENT_RUN_ID", Some(run_id.to_owned())));
-        if !options.background {
+        // By its directory, which cr-send finds wherever it is.
+        let run = run_dir.and_then(Path::to_str).unwrap_or(run_id);
+        changes.push(("CR_PARENT", env::var("CR_RUN").ok()));
+        changes.push(("CR_RUN", Some(run.to_owned())));
+        if !options.background && !options.session.is_stream() {
             changes.push(("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", Some("1".to_owned())));
+        }
+        if options.session.is_interactive() {
+            let on = Some("1".to_owned());
+            changes.push(("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS", on));
         }
         changes.extend(git_trace(run_dir));
         changes
     }
+}
+
+fn read_system_prompt(path: &Path) -> anyhow::Result<String> {
+    fs::read_to_string(path)
+        .with_context(|| format!("--system-prompt-file: {}", path.display()))
+        .context(Exit::NoInput)
+}
+
+/// The error for a system prompt that does not fit into an argument.
+fn too_long(takes_file: bool) -> anyhow::Error {
+    let text = if takes_file {
+        "--system-prompt is too long for an argument; use --system-prompt-file".to_owned()
+    } else {
+        let version = versions::SYSTEM_PROMPT_FILE;
+        format!("the system prompt is too long for an argument; a file needs claude {version}")
+    };
+    anyhow!(text).context(Exit::Usage)
 }
 
 /// Makes git write what it does to a file of the run: the evidence for the agent's
@@ -251,7 +279,9 @@ fn permission_mode(options: &AgentOptions) -> Option<String> {
             .ok()
             .filter(|mode| !mode.is_empty())
     };
-    options.permission_mode.clone().or_else(from_env)
+    let mode = options.permission_mode.clone().or_else(from_env);
+    // Given as empty, it keeps the environment's from the agent.
+    mode.filter(|mode| !mode.is_empty())
 }
 
 /// The CLI refuses to skip permissions as root. To refuse it before the start is

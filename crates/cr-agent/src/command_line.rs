@@ -48,6 +48,12 @@ impl AgentOptions {
         for (name, time) in self.clocks.named() {
             argv.value(name, time.as_secs_f64().to_string());
         }
+        for (name, value) in self.session.to_arguments() {
+            match value {
+                Some(value) => argv.value(name, value),
+                None => argv.switch(name, true),
+            }
+        }
         self.run(&mut argv);
         if !self.rest.is_empty() {
             argv.0.push("--".into());
@@ -141,6 +147,7 @@ impl AgentOptions {
             &mut self.system_prompt_file,
             &mut self.run_dir,
             &mut self.output_file,
+            &mut self.session.ask_policy,
         ];
         for path in paths.into_iter().chain(claude).flatten() {
             if let Ok(absolute) = std::path::absolute(&*path) {
@@ -205,6 +212,9 @@ mod tests {
             "max-line" | "watch-pid" => &["7", "12345"],
             "control-fd" => &["3", "9"],
             "max-budget" => &["0", "0.1", "1e-9", "12345678.9"],
+            "input" => &["stream"],
+            "turn-timeout-action" => &["interrupt", "end"],
+            "wake-timeout" | "ask-timeout" => &["0", "1.5", "2h"],
             name if AgentOptions::defaults()
                 .clocks
                 .named()
@@ -222,6 +232,7 @@ mod tests {
             "system-prompt-file",
             "run-dir",
             "output-file",
+            "ask-policy",
             "claude",
         ]
         .contains(&flag)

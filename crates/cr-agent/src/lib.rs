@@ -6,12 +6,15 @@ mod command_line;
 mod options;
 mod program;
 mod schema;
+mod session_options;
 mod settings;
+mod versions;
 
 pub use argv::{AgentCommand, check, working_directory};
 pub use options::{AgentOptions, Clocks};
 pub use program::{Missing, Version, find_program, program_version};
-pub use settings::{OsText, Settings};
+pub use session_options::{InputMode, SessionOptions, TurnTimeoutAction};
+pub use settings::{OsText, Settings, os_path};
 
 /// The variable with the PATH of cr-spawn and its agent, where it is not that of
 /// the other stages: those need `git` and `cat`, whatever a task says.

@@ -7,12 +7,19 @@ use std::time::Duration;
 use clap::Parser;
 use clap::builder::NonEmptyStringValueParser;
 
-const EXAMPLES: &str = "\
+use crate::session_options::SessionOptions;
+
+macro_rules! help {
+    () => {
+        "\
 Examples:
   cr-spawn < prompt.md > run.ndjson
   cr-spawn --prompt-file prompt.md --timeout 2h30m | cr-filter
   cr-spawn --resume 1f0c… --prompt 'go on with the tests' | cr-summarize
   cr-spawn --model opus < prompt.md -- --mcp-config servers.json
+  cr-spawn --input stream < messages > run.ndjson
+  cr-spawn --input stream --keep-open --run-dir dir > run.ndjson   # cr-send ./dir …
+  cr-spawn --ask --ask-policy rules.toml < prompt.md | cr-filter
 
 Environment:
   CR_CLAUDE           the agent's program (default: claude)
@@ -32,7 +39,63 @@ Exit status:
   126  the agent's program cannot be run
   127  the agent's program was not found
   128+n  stopped by signal n (141: nobody reads standard output)
-  The last line, cr/exit, says exactly how the run ended.";
+  The last line, cr/exit, says exactly how the run ended."
+    };
+}
+
+const HELP: &str = help!();
+
+pub(crate) const LONG_HELP: &str = concat!(
+    help!(),
+    "
+
+Sessions:
+With --input stream the agent lives on between messages; standard input has one
+message per line: text, or JSON, {\"text\":…,\"id\":…,\"when\":…} or the CLI's own
+user message. cr-send sends messages from anywhere. cr/input lines tell the life
+of each message, cr/state lines what began each turn.
+  delivery      A message is folded into the running turn (when: next), waits for a
+                turn of its own (idle), or interrupts the turn (now, but never while
+                a question is open). Several that wait become one turn. A line that
+                would end the CLI never reaches it.
+  completion    The input has ended, every message is answered, no question is open,
+                no background agent or shell runs, and the turn that reports the last
+                of them is over; or --until-field, cr-send --stop, a clock.
+                completed_by in cr/exit says which.
+  clocks        --turn-timeout interrupts the turn and keeps the session, --timeout
+                ends the session. No clock of a turn runs while the agent waits for
+                a message or an answer. An interrupt ends the leader's background
+                agents; background shells go on.
+  limits        --max-turns counts for each message, --max-budget for the process:
+                when the money is spent, each further message fails at once.
+  exactly once  A message is on disk before it is acknowledged. After a crash,
+                claude-runner --resume-run sends what the agent never took. A turn
+                that was cut off is not sent again; a message that names it continues
+                it, and the model may repeat what a tool had done. The CLI writes its
+                log up to 100 ms late: a message that it took in that time is sent
+                again. 2.1.197 also forgets a turn that ended less than 100 ms before
+                it was killed.
+  questions     AskUserQuestion and ExitPlanMode ask also with permissions skipped.
+                cr-send --always allows what the agent suggests as a rule, in this
+                session only; a command that writes by redirection is asked again.
+  peers         In 2.1.326 other sessions of the same user can begin turns in this
+                one. They are refused, unless --accept-peers; then the cause is peer.
+  2.1.197       A message counts as started with the first block of its answer. A
+                message folded into the last turn that --max-turns allows shares its
+                failure. An agent that failed is reported as completed. There are no
+                peers.
+
+Versions of the CLI:
+Claude Code 2.0.0 and later can be run. An option that the installed one does not
+have is refused before anything starts, and the error names the version needed:
+  --max-budget                2.0.30
+  --permission-mode dontAsk   2.0.44
+  --json-schema               2.0.45
+  --no-session-persistence    2.0.64
+Before 2.0.33 the CLI reads no system prompt from a file: --system-prompt and
+--system-prompt-file become an argument, which other users of the machine can see.
+2.0.0 and 2.0.42 start background tasks also without --background; 2.1.20 does not."
+);
 
 /// Run one agent, pass its lines on, and end it with everything it started
 ///
@@ -41,7 +104,7 @@ Exit status:
 /// last line is always cr/exit. When it is written, no process of the agent is
 /// left.
 #[derive(Clone, Debug, Parser, PartialEq)]
-#[command(name = "cr-spawn", version, after_help = EXAMPLES, max_term_width = 100)]
+#[command(name = "cr-spawn", version, after_help = HELP, after_long_help = LONG_HELP, max_term_width = 100)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct AgentOptions {
     /// The prompt
@@ -125,7 +188,8 @@ pub struct AgentOptions {
     #[arg(long, value_name = "TOOLS", alias = "disallowedTools")]
     pub disallowed_tools: Vec<String>,
 
-    /// default, acceptEdits, plan, dontAsk, bypassPermissions, …
+    /// default, acceptEdits, plan, dontAsk, bypassPermissions, …; with an empty
+    /// MODE the agent's own settings decide
     #[arg(long, value_name = "MODE")]
     pub permission_mode: Option<String>,
 
@@ -161,6 +225,10 @@ pub struct AgentOptions {
     /// The time limits
     #[command(flatten)]
     pub clocks: Clocks,
+
+    /// Many turns, and questions
+    #[command(flatten)]
+    pub session: SessionOptions,
 
     /// Do not kill leftover processes
     #[arg(long)]
@@ -212,7 +280,7 @@ pub struct AgentOptions {
     #[arg(long, value_name = "BYTES", default_value_t = cr_io::MAX_LINE, value_parser = cr_io::parse_max_line)]
     pub max_line: usize,
 
-    /// The longest record of the stream, in bytes, and of the lines over
+    /// The most bytes of the record of the stream, and of the lines over
     /// --max-line; a longer record keeps its beginning and its end. 0 is no limit
     #[arg(long, value_name = "BYTES", default_value_t = 256 << 20)]
     pub max_record: u64,

@@ -16,6 +16,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::argv::AgentCommand;
 use crate::options::{AgentOptions, Clocks};
+use crate::session_options::SessionOptions;
 
 /// The settings of a run. Times are in seconds, 0 is off; a limit of 0 is none.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -85,6 +86,8 @@ pub struct Settings {
     /// From the first signal to SIGKILL.
     #[serde(with = "seconds")]
     pub grace: Duration,
+    /// Many turns, and questions.
+    pub session: SessionOptions,
     /// Whether leftover processes are not killed.
     pub keep_children: bool,
     /// Whether the agent has its own process id namespace.
@@ -171,6 +174,7 @@ impl Settings {
             turn_timeout: clocks.turn_timeout,
             post_result_grace: clocks.post_result_grace,
             grace: clocks.grace,
+            session: options.session.clone(),
             keep_children: options.keep_children,
             isolate: options.isolate,
             output_file: path(&options.output_file),
@@ -216,6 +220,7 @@ impl Settings {
                 post_result_grace: self.post_result_grace,
                 grace: self.grace,
             },
+            session: self.session.clone(),
             keep_children: self.keep_children,
             isolate: self.isolate,
             watch_pid: None,
@@ -230,6 +235,30 @@ impl Settings {
             max_record: self.max_record,
             rest: self.claude_args.iter().map(|arg| arg.0.clone()).collect(),
         }
+    }
+
+    /// The options of `claude-runner` for a run with these settings that continues
+    /// a session; `--resume ID` comes before them. `None` if one is not UTF-8.
+    pub fn resume_options(&self, no_record: bool) -> Option<Vec<String>> {
+        let mut options = AgentOptions {
+            resume: None,
+            continue_last: false,
+            session_id: None,
+            fork_session: false,
+            // The stream of the first run is in it.
+            output_file: None,
+            name: None,
+            no_record,
+            ..self.options()
+        };
+        // What is not said comes from the configuration or the environment, and
+        // without both `claude-runner` skips permissions. Empty means none.
+        options.permission_mode.get_or_insert_default();
+        if options.allowed_tools.is_empty() {
+            options.allowed_tools.push(String::new());
+        }
+        let argv = options.to_argv().into_iter();
+        argv.map(|arg| arg.into_string().ok()).collect()
     }
 
     /// Writes the file into `dir`, readable for its owner only.
@@ -277,6 +306,25 @@ impl From<&Path> for OsText {
     }
 }
 
+/// For a field that is a path: `#[serde(with = "cr_agent::os_path")]`.
+pub mod os_path {
+    use std::path::{Path, PathBuf};
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::OsText;
+
+    /// As [`OsText`].
+    pub fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+        OsText::from(path).serialize(to)
+    }
+
+    /// As [`OsText`].
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+        Ok(OsText::deserialize(from)?.0.into())
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Written {
@@ -303,21 +351,45 @@ impl<'de> Deserialize<'de> for OsText {
 }
 
 /// A time in seconds, as a whole number where it is one.
-mod seconds {
+pub(crate) mod seconds {
     use std::time::Duration;
 
     use serde::{Deserialize, Deserializer, Serializer};
 
-    pub(super) fn serialize<S: Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
         match time.subsec_nanos() {
             0 => to.serialize_u64(time.as_secs()),
             _ => to.serialize_f64(time.as_secs_f64()),
         }
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
         let seconds = f64::deserialize(from)?;
         Duration::try_from_secs_f64(seconds).map_err(serde::de::Error::custom)
+    }
+}
+
+/// For a field that may be a path.
+pub(crate) mod optional_path {
+    use std::path::PathBuf;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::OsText;
+
+    #[expect(clippy::ref_option, reason = "serde asks for it")]
+    pub(crate) fn serialize<S: Serializer>(
+        path: &Option<PathBuf>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        path.as_deref().map(OsText::from).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<PathBuf>, D::Error> {
+        let text: Option<OsText> = Option::deserialize(from)?;
+        Ok(text.map(|text| text.0.into()))
     }
 }
 
@@ -348,6 +420,11 @@ mod tests {
             "--cwd=/tmp",
             "--json-schema={}",
             "--background",
+            "--input=stream",
+            "--keep-open",
+            "--ask-policy=/p",
+            "--ask-timeout=1.5",
+            "--turn-timeout-action=end",
             "--output-file=/o",
             "--name=n",
             "--",

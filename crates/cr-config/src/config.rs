@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -167,22 +167,29 @@ fn open() -> anyhow::Result<Option<(PathBuf, String)>> {
         (None, Some(base)) => (base.join("claude-runner/config.toml"), false),
         (None, None) => return Ok(None),
     };
+    match fs::metadata(&path) {
+        Err(err) if err.kind() == std::io::ErrorKind::NotFound && !is_named => Ok(None),
+        _ => read_own(&path).map(|text| Some((path, text))),
+    }
+}
+
+/// The text of a file that the user trusts; refused if others may write to it.
+pub fn read_own(path: &Path) -> anyhow::Result<String> {
     let location = || path.display().to_string();
-    let meta = match fs::metadata(&path) {
-        Ok(meta) => meta,
-        Err(err) if err.kind() == std::io::ErrorKind::NotFound && !is_named => return Ok(None),
-        Err(err) => return Err(err).with_context(location),
-    };
+    let mut file = fs::File::open(path).with_context(location)?;
+    let meta = file.metadata().with_context(location)?;
     let owner = meta.uid();
     let is_ours = owner == rustix::process::geteuid().as_raw() || owner == 0;
     if !is_ours || meta.mode() & 0o022 != 0 {
         return Err(anyhow!("others may write to it").context(location()));
     }
-    let text = fs::read_to_string(&path).with_context(location)?;
-    Ok(Some((path, text)))
+    let mut text = String::new();
+    file.read_to_string(&mut text).with_context(location)?;
+    Ok(text)
 }
 
-fn line_of(text: &str, at: usize) -> usize {
+/// The line of a text, counting from 1, that holds its byte `at`.
+pub fn line_of(text: &str, at: usize) -> usize {
     let before = text.get(..at).unwrap_or(text);
     1 + before.matches('\n').count()
 }

@@ -4,7 +4,7 @@
 mod config;
 mod settings;
 
-pub use config::{Config, Source};
+pub use config::{Config, Source, line_of, read_own};
 pub use settings::{SETTINGS, Setting};
 
 use std::collections::BTreeMap;
