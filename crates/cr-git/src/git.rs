@@ -258,12 +258,18 @@ impl Git {
 fn collect(mut child: Child, input: &[u8], limit: Duration) -> Result<Answer, GitError> {
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let input = input.to_vec();
-    thread::spawn(move || {
+    let started = thread::Builder::new().spawn(move || {
         // A git that does not read all of it has its own reason.
         let _ = stdin.map(|mut stdin| stdin.write_all(&input));
     });
-    let complaint = drain(stderr, 64 << 10);
-    let text = drain(stdout, MOST + 1);
+    let started = started.and_then(|_| Ok((drain(stderr, 64 << 10)?, drain(stdout, MOST + 1)?)));
+    let (complaint, text) = match started {
+        Ok(channels) => channels,
+        Err(err) => {
+            stop(child, limit);
+            return Err(GitError::Other(format!("git: start a thread: {err}")));
+        }
+    };
     let read = text
         .recv_timeout(limit)
         .and_then(|text| Ok((text, complaint.recv_timeout(limit)?)));
@@ -285,16 +291,31 @@ fn collect(mut child: Child, input: &[u8], limit: Duration) -> Result<Answer, Gi
 }
 
 /// Reads `from` to its end, at most `most` bytes, on a thread of its own.
-fn drain(from: Option<impl Read + Send + 'static>, most: u64) -> mpsc::Receiver<Vec<u8>> {
+fn drain(
+    from: Option<impl Read + Send + 'static>,
+    most: u64,
+) -> io::Result<mpsc::Receiver<Vec<u8>>> {
     let (send, receive) = mpsc::channel();
-    thread::spawn(move || {
+    thread::Builder::new().spawn(move || {
         let mut text = Vec::new();
         if let Some(from) = from {
             let _ = from.take(most).read_to_end(&mut text);
         }
         let _ = send.send(text);
-    });
-    receive
+    })?;
+    Ok(receive)
+}
+
+/// Asks both questions at the same time; one after the other where no thread can
+/// be started.
+pub(crate) fn both<A: Send, B>(one: impl Fn() -> A + Sync, other: impl FnOnce() -> B) -> (A, B) {
+    let one = &one;
+    thread::scope(|scope| {
+        let started = thread::Builder::new().spawn_scoped(scope, one);
+        let other = other();
+        let joined = started.ok().and_then(|thread| thread.join().ok());
+        (joined.unwrap_or_else(one), other)
+    })
 }
 
 /// Kills git and what it started; says why.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cr_stream::ChangedFile;
 
-use crate::git::GitError;
+use crate::git::{GitError, both};
 use crate::repo::Repo;
 use crate::status::{Status, Untracked};
 use crate::text::{self, Name};
@@ -39,11 +39,9 @@ pub(crate) fn refs(repo: &Repo) -> Result<(Refs, bool), GitError> {
 
 /// What is not clean, and where every ref points: two questions at one time.
 pub(crate) fn state(repo: &Repo) -> (Result<Status, GitError>, Result<(Refs, bool), GitError>) {
-    std::thread::scope(|scope| {
-        let refs = scope.spawn(|| refs(repo));
-        let status = Status::read(repo, Untracked::Directories);
-        (status, refs.join().expect("it does not panic"))
-    })
+    let status = || Status::read(repo, Untracked::Directories);
+    let (refs, status) = both(|| refs(repo), status);
+    (status, refs)
 }
 
 /// What to list: everything reachable from `tips` and not from `without`.

@@ -10,7 +10,6 @@ mod compare;
 mod dirty;
 mod end;
 mod git;
-mod glob;
 mod history;
 mod lock;
 mod own_lines;
@@ -30,6 +29,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
+use cr_glob::Glob;
 use cr_io::{Exit, Input, Out};
 use cr_rundir::{RunDir, RunId, file};
 use cr_signal::{SIGINT, Signals};
@@ -37,7 +37,6 @@ use cr_signal::{SIGINT, Signals};
 pub use args::Args;
 use args::{Command, EndArgs, LockArgs, ScopeArgs, StartArgs};
 use compare::{Base, RunStart};
-use glob::Glob;
 use repo::Repo;
 
 /// Runs the subcommand of `args`; lines go to `out`, messages to `notes`.

@@ -38,7 +38,8 @@ pub(crate) fn take(dir: &Path, wait: Option<Duration>) -> anyhow::Result<Option<
     }
     let (send, taken) = mpsc::channel();
     // A thread, since there is no waiting for a lock with a limit.
-    thread::spawn(move || send.send(file.lock().map(|()| file)));
+    let thread = thread::Builder::new().spawn(move || send.send(file.lock().map(|()| file)));
+    thread.context("start a thread").context(Exit::Tool)?;
     let Ok(taken) = taken.recv_timeout(wait.unwrap_or(Duration::MAX)) else {
         let by = holder.map_or(String::new(), |pid| format!(" by process {pid}"));
         return Err(anyhow!("{}: held{by}", path.display()).context(Exit::Retry));

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::git::{Git, GitError};
+use crate::git::{Git, GitError, both};
 
 /// A repository with a work tree.
 #[derive(Clone, Debug)]
@@ -44,11 +44,8 @@ impl Repo {
             "--show-object-format",
         ];
         // Neither call reads the work tree, so both run at the same time.
-        let (filters, answer) = std::thread::scope(|scope| {
-            let filters = scope.spawn(|| git.filters());
-            let answer = git.ask(&[&["rev-parse"], &comparison[..]].concat());
-            (filters.join().expect("it does not panic"), answer)
-        });
+        let ask = || git.ask(&[&["rev-parse"], &comparison[..]].concat());
+        let (filters, answer) = both(|| git.filters(), ask);
         let (filters, answer) = (filters?, answer?);
         let mut lines: Vec<Vec<u8>> = line_of(&answer)
             .split(|&b| b == b'\n')

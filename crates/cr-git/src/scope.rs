@@ -7,13 +7,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
+use cr_glob::Glob;
 use cr_io::{Exit, Input, Line, Lines, Out, sanitize};
 use cr_stream::Finder;
 
 use crate::compare::{Base, RunStart};
 use crate::dirty;
 use crate::git::GitError;
-use crate::glob::Glob;
 use crate::history;
 use crate::own_lines::{self, Found};
 use crate::repo::Repo;
