@@ -1,8 +1,9 @@
 //! One run's directory, and the files in it.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,7 +15,9 @@ use rustix::fs::{
 
 use crate::RunId;
 use crate::file;
-use crate::state_dir::{StateDir, Unsafe, at_path, open_dir, private_dir, refuse_odd};
+use crate::state_dir::{
+    StateDir, Unsafe, at_path, open_dir, open_existing, private_dir, refuse_odd,
+};
 
 /// How long to retry for a lock that may be free in a moment.
 const LOCK_RETRY_LIMIT: Duration = Duration::from_millis(800);
@@ -57,6 +60,13 @@ impl RunDir {
         Ok(Self { dir, path })
     }
 
+    /// A directory that is there already; none is created.
+    pub fn existing(path: &Path) -> anyhow::Result<Self> {
+        let path = std::path::absolute(path)?;
+        let dir = open_existing(CWD, &path, &path)?;
+        Ok(Self { dir, path })
+    }
+
     /// A directory by the descriptor of another process.
     pub fn from_fd(dir: OwnedFd, path: PathBuf) -> Self {
         Self { dir, path }
@@ -73,6 +83,50 @@ impl RunDir {
         let file = self.open(name, flags)?;
         rustix::fs::ftruncate(&file, 0).map_err(|err| at_path(err, &self.path.join(name)))?;
         Ok(file.into())
+    }
+
+    /// Opens the file `name` for appending; it is created if it is missing.
+    pub fn append_file(&self, name: &str) -> anyhow::Result<File> {
+        let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::APPEND;
+        Ok(self.open(name, flags)?.into())
+    }
+
+    /// Appends `line` to `name`, which is created if it is missing. It survives a
+    /// loss of power. An incomplete last line is ended first, so that it cannot
+    /// take this one with it.
+    pub fn append_line(&self, name: &str, line: &[u8]) -> anyhow::Result<()> {
+        let shown = self.path.join(name);
+        let flags = OFlags::CREATE | OFlags::RDWR | OFlags::APPEND;
+        let mut file = File::from(self.open(name, flags)?);
+        let appended = (|| {
+            let length = file.metadata()?.len();
+            let mut text = Vec::with_capacity(line.len() + 2);
+            if length > 0 {
+                let mut last = [0];
+                file.read_exact_at(&mut last, length - 1)?;
+                text.extend((last != *b"\n").then_some(b'\n'));
+            }
+            text.extend_from_slice(line);
+            text.push(b'\n');
+            file.write_all(&text)?;
+            file.sync_all()?;
+            // The name of a new file has to last, too.
+            Ok::<_, std::io::Error>(fsync(&self.dir)?)
+        })();
+        appended.map_err(|err| at_path(err, &shown))
+    }
+
+    /// The content of `name`, at most `most` bytes of it; `None` if there is no
+    /// such file.
+    pub fn read(&self, name: &str, most: u64) -> anyhow::Result<Option<Vec<u8>>> {
+        if !self.has(name) {
+            return Ok(None);
+        }
+        let file = File::from(self.open(name, OFlags::RDONLY)?);
+        let mut bytes = Vec::new();
+        let read = file.take(most).read_to_end(&mut bytes);
+        read.map_err(|err| at_path(err, &self.path.join(name)))?;
+        Ok(Some(bytes))
     }
 
     /// Opens `name` and refuses whatever is not a plain file of ours.

@@ -33,13 +33,14 @@ pub const LOCK: &str = "lock";
 /// A run with this file is never removed by `cr-runs prune`.
 pub const KEEP: &str = "keep";
 
-/// Messages for the agent, see [`crate::QueueLine`]. Written by a later version.
+/// Messages for the agent, see [`crate::QueueLine`].
 pub const QUEUE: &str = "queue";
-/// Answers to the agent's questions, see [`crate::AnswerLine`]. Written by a
-/// later version.
+/// The agent's questions, see [`crate::QuestionLine`].
+pub const QUESTIONS: &str = "questions";
+/// Answers that came when no process waited for them, see
+/// [`crate::AnswerLine`].
 pub const ANSWERS: &str = "answers";
-/// The socket of a running agent, see [`crate::ControlRequest`]. Made by a later
-/// version.
+/// The socket of a running agent, see [`crate::ControlRequest`].
 pub const CONTROL_SOCKET: &str = "control.sock";
 
 /// An orchestrated run: its plan and settings.

@@ -6,8 +6,11 @@
 
 mod dir;
 pub mod file;
+mod find;
 mod id;
 mod orchestrated;
+mod questions;
+mod queue;
 mod reader;
 mod retention;
 mod schema;
@@ -15,11 +18,15 @@ mod session;
 mod state_dir;
 
 pub use dir::{Lock, RunDir};
+pub use find::{find_run, last_run};
 pub use id::{Refused, RunId};
+pub use questions::{keep_answer, open_questions, questions};
+pub use queue::waiting_messages;
 pub use reader::{EndRecord, Run, RunState, StartRecord, runs_in};
 pub use retention::{Retention, prune, prune_daily};
 pub use schema::{SCHEMA, parse_state, state_text};
 pub use session::{
-    AnswerLine, ControlOperation, ControlReply, ControlRequest, Decision, Delivery, QueueLine,
+    AnswerLine, ContextUse, ControlOperation, ControlReply, ControlRequest, Decision, Delivery,
+    Interrupted, MessageState, QuestionLine, QueueLine,
 };
 pub use state_dir::{StateDir, Unsafe};

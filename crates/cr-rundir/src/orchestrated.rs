@@ -8,7 +8,7 @@ use cr_stream::OwnLine;
 use jiff::Timestamp;
 
 use crate::file;
-use crate::reader::is_locked;
+use crate::reader::{Run, is_locked};
 
 /// A run that has not started after this time is not going on.
 const START_TIMEOUT: Duration = Duration::from_mins(1);
@@ -60,12 +60,25 @@ impl Orchestrated {
 /// Whether an attempt of the run in `dir` is going on, even without the process
 /// that started it.
 pub(crate) fn has_attempt(dir: &Path) -> bool {
+    let mut attempts = attempts(dir);
+    attempts.any(|dir| is_locked(&dir.join(file::LOCK)) || is_locked(&dir.join(file::ATTEMPT_LOCK)))
+}
+
+/// The directories of the attempts of the run in `dir`.
+fn attempts(dir: &Path) -> impl Iterator<Item = PathBuf> {
     let names = |dir: PathBuf| {
         let entries = fs::read_dir(dir).into_iter().flatten();
         entries.filter_map(|entry| Some(entry.ok()?.path()))
     };
-    let mut attempts = names(dir.join(file::ATTEMPTS)).flat_map(names);
-    attempts.any(|dir| is_locked(&dir.join(file::LOCK)) || is_locked(&dir.join(file::ATTEMPT_LOCK)))
+    names(dir.join(file::ATTEMPTS)).flat_map(names)
+}
+
+impl Run {
+    /// The attempt of a run with `--retry` whose agent is running.
+    pub fn current_attempt(&self) -> Option<Self> {
+        let mut running = attempts(&self.dir).filter(|dir| is_locked(&dir.join(file::LOCK)));
+        running.next().map(Self::new)
+    }
 }
 
 /// Every run below `dir`.

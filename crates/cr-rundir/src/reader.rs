@@ -66,6 +66,8 @@ pub struct StartRecord {
     pub model: Option<String>,
     /// The session that is resumed.
     pub resume: Option<String>,
+    /// The run that is resumed.
+    pub resumed_run: Option<String>,
 }
 
 impl StartRecord {
@@ -82,6 +84,7 @@ impl StartRecord {
             cwd: start.cwd.map(Cow::into_owned),
             model: start.model.map(Cow::into_owned),
             resume: start.resume.map(Cow::into_owned),
+            resumed_run: start.resumed_run.map(Cow::into_owned),
         })
     }
 }

@@ -1,9 +1,9 @@
-//! The files of a run of many turns. Their format is fixed here; a later version
-//! writes them.
+//! The files of a run of many turns, and the requests to its socket.
 //!
-//! `queue` and `answers` are NDJSON and are only appended to: a change is a new
-//! line with the same id. `control.sock` takes one request per line and answers
-//! each with one line. Every line has a `schema`, as the state files do.
+//! `queue`, `questions` and `answers` are NDJSON and are only appended to: a
+//! change is a new line with the same id. `control.sock` takes one request per
+//! line and answers each with one line. Every line has a `schema`, as the state
+//! files do.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -44,6 +44,43 @@ pub struct QueueLine {
     pub reason: Option<String>,
 }
 
+/// A line of `questions`: a question of the agent, or a change of one. A change
+/// has only the fields that changed.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct QuestionLine {
+    /// The id of the question, by its `cr/ask` line.
+    pub id: String,
+    /// When the line was written, in UTC.
+    pub at: String,
+    /// The tool that asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// The kind, by the names of `cr/ask`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// The subagent that asks; the main thread if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The question in one line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The arguments of the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Box<RawValue>>,
+    /// SHA-256 of the bytes of `input`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_sha256: Option<String>,
+    /// The state from here on, by the names of `cr/ask`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// How it was answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+    /// Who or what answered it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
 /// What an answer allows.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -58,9 +95,21 @@ pub enum Decision {
     Choose,
 }
 
+impl Decision {
+    /// Its name in a line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::AllowSession => "allow_session",
+            Self::Deny => "deny",
+            Self::Choose => "choose",
+        }
+    }
+}
+
 /// A line of `answers`: an answer that came when no process waited for it, or
 /// the note that it was given to the agent.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct AnswerLine {
     /// The id of the question, by its `cr/ask` line.
     pub id: String,
@@ -118,7 +167,7 @@ pub struct ControlRequest {
     /// The message, question or task. A message without one gets an id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The sender of a message.
+    /// The sender of a message or of an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// When a message is to be given to the agent.
@@ -136,25 +185,107 @@ pub struct ControlRequest {
     /// The new model or permission mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
+    /// Of a message: a second reply follows when its turn has ended.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub wait: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+impl ControlRequest {
+    /// A request without arguments.
+    pub fn new(op: ControlOperation) -> Self {
+        Self {
+            op,
+            id: None,
+            from: None,
+            when: None,
+            message: None,
+            decision: None,
+            text: None,
+            value: None,
+            wait: false,
+        }
+    }
+}
+
+/// The `data` of a reply about a message.
+#[derive(Debug, Default, Deserialize, Serialize)]
+pub struct MessageState {
+    /// `queued` in the first reply; `done` or `cancelled` in the second.
+    pub state: String,
+    /// The number of the turn that answered it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u64>,
+    /// It was added to a turn in progress and did not begin one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folded: Option<bool>,
+    /// The agent's result line of the turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<Box<RawValue>>,
+}
+
+/// The `data` of the reply to `context`. What the agent does not say is null.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct ContextUse {
+    /// The tokens in the context.
+    #[serde(default)]
+    pub tokens: Option<u64>,
+    /// The size of the context.
+    #[serde(default)]
+    pub max_tokens: Option<u64>,
+    /// The first as a percentage of the second.
+    #[serde(default)]
+    pub percent: Option<f64>,
+    /// The model.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// The agent compacts the context when it has this many tokens.
+    #[serde(default)]
+    pub auto_compact_at: Option<u64>,
+}
+
+/// The `data` of the reply to `interrupt`.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
+pub struct Interrupted {
+    /// The messages that wait; they make the next turn.
+    #[serde(default)]
+    pub still_queued: Vec<String>,
+    /// The background tasks that the interrupt ended.
+    #[serde(default)]
+    pub stopped_tasks: Vec<String>,
 }
 
 /// The reply to a request.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, Default, Deserialize, Serialize)]
 pub struct ControlReply {
     /// Whether the request was accepted.
     pub ok: bool,
+    /// The message or question that the request was about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// The exit code for a tool that was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<u8>,
     /// Why it was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The message or question that the request was about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
     /// What was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Box<RawValue>>,
+}
+
+impl ControlReply {
+    /// A reply without data.
+    pub fn new(ok: bool) -> Self {
+        Self {
+            ok,
+            ..Self::default()
+        }
+    }
 }
 
 #[cfg(test)]
@@ -195,11 +326,25 @@ mod tests {
             r#"{"schema":1,"op":"stop_task","id":"t1"}"#,
             r#"{"schema":1,"op":"set_permission_mode","value":"plan"}"#,
             r#"{"schema":1,"op":"interrupt"}"#,
+            r#"{"schema":1,"op":"send","id":"6f0e","message":{"role":"user","content":"go on"},"wait":true}"#,
         ] {
             round_trip::<ControlRequest>(text);
         }
         round_trip::<ControlReply>(
             r#"{"schema":1,"ok":false,"code":66,"error":"no such message"}"#,
+        );
+        round_trip::<ControlReply>(
+            r#"{"schema":1,"ok":true,"id":"6f0e","data":{"state":"done","turn":3,"folded":false,"result":{"type":"result"}}}"#,
+        );
+    }
+
+    #[test]
+    fn a_change_of_a_question_has_only_the_fields_that_changed() {
+        round_trip::<QuestionLine>(
+            r#"{"schema":1,"id":"q1","at":"2026-11-18T09:00:00.000Z","tool":"Bash","kind":"permission","text":"Bash: ls","input":{"command":"ls"},"input_sha256":"9f86","state":"open"}"#,
+        );
+        round_trip::<QuestionLine>(
+            r#"{"schema":1,"id":"q1","at":"2026-11-18T09:00:01.000Z","state":"answered","answer":"allow","by":"me"}"#,
         );
     }
 

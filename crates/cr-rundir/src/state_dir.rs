@@ -91,6 +91,15 @@ pub(crate) fn open_dir(
         Ok(()) | Err(rustix::io::Errno::EXIST) => {}
         Err(err) => return Err(at_path(err, shown)),
     }
+    open_existing(at, name, shown)
+}
+
+/// As [`open_dir`], for a directory that must be there.
+pub(crate) fn open_existing(
+    at: impl std::os::fd::AsFd,
+    name: &Path,
+    shown: &Path,
+) -> anyhow::Result<OwnedFd> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
     let dir = openat(&at, name, flags, Mode::empty()).map_err(|err| match err {
         rustix::io::Errno::LOOP | rustix::io::Errno::NOTDIR => {
