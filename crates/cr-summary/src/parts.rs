@@ -11,25 +11,52 @@ use serde_json::value::RawValue;
 #[serde(default)]
 pub struct Tokens {
     /// Input tokens that were neither read from nor written to the cache.
+    ///
+    /// Example: `310`
     pub input: u64,
-    /// Output tokens; null where the stream has only provisional counts.
+    /// Output tokens; only a lower bound if `lower_bounds` says so.
+    ///
+    /// Null: if the input has only the provisional counts of calls that no result covers.
+    /// Example: `1204`
     pub output: Option<u64>,
     /// Input tokens read from the cache.
+    ///
+    /// Example: `181002`
     pub cache_read: u64,
     /// Input tokens written to the cache.
+    ///
+    /// Example: `9034`
     pub cache_creation: u64,
-    /// The part of `cache_creation` that is kept for five minutes; null where
-    /// that is not known of all of it.
+    /// The part of `cache_creation` that is kept for five minutes.
+    ///
+    /// Null: if that is not known of all of it.
+    /// Example: `9034`
     pub cache_creation_5m: Option<u64>,
-    /// The part that is kept for an hour.
+    /// The part of `cache_creation` that is kept for an hour.
+    ///
+    /// Null: as `cache_creation_5m`.
+    /// Example: `0`
     pub cache_creation_1h: Option<u64>,
-    /// Tokens in the main thread's context.
+    /// Tokens in the main thread's context: input, cache and, where it is final,
+    /// output of its last message.
+    ///
+    /// Null: if no message of a model has a usage.
+    /// Example: `21344`
     pub context_used: Option<u64>,
-    /// The size of its window.
+    /// The size of its window: as the last result says it, else `--context-window`.
+    ///
+    /// Null: if it is not known.
+    /// Example: `1000000`
     pub context_window: Option<u64>,
     /// The share in use, in percent, rounded down.
+    ///
+    /// Null: if one of the two is not known.
+    /// Example: `2`
     pub context_used_pct: Option<u64>,
-    /// The most output tokens of one answer.
+    /// The most output tokens of one answer of the model.
+    ///
+    /// Null: if no result says it.
+    /// Example: `128000`
     pub max_output: Option<u64>,
 }
 
@@ -37,31 +64,86 @@ pub struct Tokens {
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub struct ModelSpend {
-    /// As in [`Tokens`], and so are the next five.
+    /// As in `tokens`, and so are the next five.
+    ///
+    /// Example: `310`
     pub input: u64,
     /// Output tokens.
+    ///
+    /// Null: as in `tokens`.
+    /// Example: `1204`
     pub output: Option<u64>,
     /// Input tokens read from the cache.
+    ///
+    /// Example: `181002`
     pub cache_read: u64,
     /// Input tokens written to the cache.
+    ///
+    /// Example: `9034`
     pub cache_creation: u64,
     /// The part that is kept for five minutes.
+    ///
+    /// Null: as in `tokens`.
+    /// Example: `9034`
     pub cache_creation_5m: Option<u64>,
     /// The part that is kept for an hour.
+    ///
+    /// Null: as in `tokens`.
+    /// Example: `0`
     pub cache_creation_1h: Option<u64>,
-    /// The cost; null without evidence.
+    /// The cost, in US dollars.
+    ///
+    /// Null: without evidence.
+    /// Example: `0.023604`
     pub cost_usd: Option<f64>,
+}
+
+impl ModelSpend {
+    /// Adds what another run spent. A sum with an unknown part is null, except
+    /// the cost and the output, which are sums of what is known.
+    pub fn add(&mut self, other: &Self) {
+        let is_new = self.input == 0 && self.cache_read == 0 && self.cache_creation == 0;
+        if is_new && self.output.unwrap_or(0) == 0 {
+            *self = other.clone();
+            return;
+        }
+        self.input = self.input.saturating_add(other.input);
+        self.cache_read = self.cache_read.saturating_add(other.cache_read);
+        self.cache_creation = self.cache_creation.saturating_add(other.cache_creation);
+        let both = |sum: Option<u64>, part: Option<u64>| Some(sum?.saturating_add(part?));
+        self.cache_creation_5m = both(self.cache_creation_5m, other.cache_creation_5m);
+        self.cache_creation_1h = both(self.cache_creation_1h, other.cache_creation_1h);
+        let sum = |sum: u64| sum.saturating_add(other.output.unwrap_or(0));
+        self.output = self.output.map(sum).or(other.output);
+        let sum = |sum: f64| sum + other.cost_usd.unwrap_or(0.0);
+        self.cost_usd = self.cost_usd.map(sum).or(other.cost_usd);
+    }
 }
 
 /// Whether and how to try again.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub struct Retry {
-    /// Whether the run may be repeated as it is.
+    /// Whether another run may succeed: `action` is `wait`, `resume` or a kind of
+    /// `retry`. False if something else must change first, or nothing is to do.
+    ///
+    /// Example: `true`
     pub retryable: bool,
-    /// What to do: one of `cr_verdict::ACTIONS`.
+    /// What to do. `wait`: run it again at `at`, or after a growing pause; `resume`:
+    /// resume the session, once; `fresh_session`: start a new session with a handoff;
+    /// `fix`: change the command, for the same one fails again; `look`: the evidence
+    /// contradicts itself; `ask`: a person must answer or permit something; `stop`: every
+    /// run of this account would fail.
+    ///
+    /// Values: `none`, `retry`, `retry_with_more_turns`, `retry_with_more_budget`,
+    /// `retry_with_more_time`, `wait`, `resume`, `fresh_session`, `fix`, `look`, `ask`,
+    /// `stop`
+    /// Example: `"wait"`
     pub action: Cow<'static, str>,
     /// Not before this moment.
+    ///
+    /// Null: if `action` is not `wait`, or the end of the limit is not known.
+    /// Example: `"2026-11-18T22:00:00.000Z"`
     #[serde(with = "crate::timestamp")]
     pub at: Option<Timestamp>,
 }
@@ -70,15 +152,33 @@ pub struct Retry {
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub struct Limit {
-    /// Its name.
+    /// Its name; see cr-stream(5).
+    ///
+    /// Example: `"idle"`
     pub clock: String,
-    /// Its setting.
+    /// Its setting, in milliseconds.
+    ///
+    /// Null: if the line does not say it.
+    /// Example: `900000`
     pub limit_ms: Option<u64>,
-    /// How long it ran.
+    /// How long it ran, in milliseconds.
+    ///
+    /// Null: if the line does not say it.
+    /// Example: `900003`
     pub elapsed_ms: Option<u64>,
     /// The reaction to it.
+    ///
+    /// Example: `"terminate"`
     pub action: String,
+    /// The background agents that ended with the turn.
+    ///
+    /// Example: `["a231c96bcd74e42ab"]`
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stopped_tasks: Vec<String>,
     /// What the agent was doing.
+    ///
+    /// Null: if that is not known.
+    /// Form: `Option<Doing>`
     pub doing: Option<Box<RawValue>>,
 }
 
@@ -87,31 +187,18 @@ pub struct Limit {
 #[serde(default)]
 pub struct Denial {
     /// The tool.
+    ///
+    /// Example: `"Bash"`
     pub tool_name: String,
     /// The id of the call.
+    ///
+    /// Example: `"toolu_01"`
     pub tool_use_id: String,
     /// The arguments of the call.
+    ///
+    /// Null: if they are not known, or too long.
+    /// Example: `{"command": "git commit"}`
     pub tool_input: Option<Box<RawValue>>,
-}
-
-/// One turn, as its result reports it.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[serde(default)]
-pub struct Turn {
-    /// `subtype` of the result.
-    pub subtype: String,
-    /// `is_error` of the result.
-    pub is_error: bool,
-    /// `terminal_reason` of the result.
-    pub terminal_reason: Option<String>,
-    /// Calls of the model in it.
-    pub num_turns: Option<u64>,
-    /// How long it took.
-    pub duration_ms: Option<u64>,
-    /// What it cost.
-    pub cost_usd: Option<f64>,
-    /// The cause of the turn, where it was no prompt.
-    pub origin: Option<String>,
 }
 
 /// A shell or an agent that was still at work at the end.
@@ -119,10 +206,18 @@ pub struct Turn {
 #[serde(default)]
 pub struct BackgroundTask {
     /// Its id.
+    ///
+    /// Example: `"b1x2"`
     pub task_id: String,
     /// What kind of task it is.
+    ///
+    /// Null: if the input does not say it.
+    /// Example: `"local_bash"`
     pub task_type: Option<String>,
     /// What it does.
+    ///
+    /// Null: if the input does not say it.
+    /// Example: `"Run the server"`
     pub description: Option<String>,
 }
 
@@ -131,114 +226,45 @@ pub struct BackgroundTask {
 #[serde(default)]
 pub struct Attempt {
     /// Its number, from 1.
+    ///
+    /// Example: `1`
     #[serde(rename = "attempt")]
     pub number: u64,
-    /// How it ended.
+    /// How it ended, as `outcome` of the summary.
+    ///
+    /// Null: if that was not written.
+    /// Example: `"limit_turns"`
     pub outcome: Option<String>,
     /// Why it ended so.
+    ///
+    /// Null: if that was not written.
+    /// Example: `"The run reached its limit of turns (2)."`
     pub why: Option<String>,
-    /// What it cost.
+    /// What it cost, in US dollars.
+    ///
+    /// Null: without evidence.
+    /// Example: `0.011802`
     pub cost_usd: Option<f64>,
     /// Calls of the model in it.
+    ///
+    /// Null: if it had no result.
+    /// Example: `2`
     pub num_turns: Option<u64>,
     /// When it began.
+    ///
+    /// Null: if it did not start.
+    /// Example: `"2026-11-18T03:15:00.000Z"`
     pub started_at: Option<String>,
     /// When it ended.
+    ///
+    /// Null: if that was not written.
+    /// Example: `"2026-11-18T03:15:31.000Z"`
     pub ended_at: Option<String>,
     /// Its run directory.
+    ///
+    /// Null: if that was not written.
+    /// Example: `"/home/dev/.local/state/claude-runner/runs/20261118T031500Z-1f0c22ab/attempts/run/1"`
     pub run_dir: Option<String>,
-}
-
-/// What the run did to the repository.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[serde(default)]
-pub struct Git {
-    /// HEAD at the start, 7 characters.
-    pub start_sha: Option<String>,
-    /// HEAD at the end.
-    pub end_sha: Option<String>,
-    /// `sha subject` of the commits in between, newest first.
-    pub commits: Option<Vec<String>>,
-    /// For each of them the run that made it; `null` without evidence.
-    pub commits_by: Option<Vec<Option<String>>>,
-    /// Further commits that are not listed.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub commits_more: u64,
-    /// Files that the commits change.
-    pub changed_files: Option<u64>,
-    /// Lines added.
-    pub insertions: Option<u64>,
-    /// Lines removed.
-    pub deletions: Option<u64>,
-    /// Files with changes that are not committed.
-    pub uncommitted_changes: Option<u64>,
-    /// The branch at the end.
-    pub branch: Option<String>,
-    /// Files with such changes before the run.
-    pub dirty_before: Option<u64>,
-    /// The start is no ancestor of the end.
-    pub rewritten: Option<bool>,
-    /// The end is an ancestor of the start.
-    pub rewound: Option<bool>,
-    /// The commits on all branches that are the agent's, with evidence.
-    pub agent_commits: Option<Vec<String>>,
-    /// Why nothing is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-}
-
-/// Lines of the input by fate; the fates add up to `lines`.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
-#[serde(default)]
-pub struct Counts {
-    /// All lines.
-    pub lines: u64,
-    /// Lines that changed the summary.
-    pub used: u64,
-    /// Whole lines of a kind that changes nothing.
-    pub ignored: u64,
-    /// Lines that are no object, or broken.
-    pub bad_json: u64,
-    /// Lines over the limit.
-    pub oversize: u64,
-    /// Lines of blanks.
-    pub blank: u64,
-}
-
-/// The lengths of lists that are not shown in full.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[serde(default)]
-pub struct Totals {
-    /// Length of `errors`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub errors_total: Option<u64>,
-    /// Length of `turns`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub turns_total: Option<u64>,
-    /// Number of `models`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub models_total: Option<u64>,
-    /// Number of `tools`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tools_total: Option<u64>,
-    /// Length of `permission_denials`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub permission_denials_total: Option<u64>,
-    /// Length of `background_unfinished`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub background_unfinished_total: Option<u64>,
-    /// Length of `attempts`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub attempts_total: Option<u64>,
-    /// Length of `leaked`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub leaked_total: Option<u64>,
-    /// Length of `git.commits`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub commits_total: Option<u64>,
-    /// Length of `git.agent_commits`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub agent_commits_total: Option<u64>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]

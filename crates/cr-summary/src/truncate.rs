@@ -13,6 +13,9 @@ use crate::{Git, OTHER_TOOLS, Summary};
 /// Bytes of a summary, its newline included.
 const MOST: usize = 4096;
 
+/// Why a command is left out.
+const TOO_LONG: &str = "It is too long: see --full.";
+
 /// How much of each field is shown.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
@@ -77,7 +80,8 @@ impl Truncation {
             self.text("result", result, (text, text * 5 / 3));
         }
         self.text("why", &mut summary.why, (300, item.max(100)));
-        self.text("next", &mut summary.next, (300, item.max(100)));
+        // A command that is cut is of no use.
+        self.text("next", &mut summary.next, (300, item.max(300)));
         self.fixed_texts(&mut summary);
         self.values(&mut summary);
         self.lists(&mut summary);
@@ -94,6 +98,8 @@ impl Truncation {
         self.fixed("file", &mut summary.file);
         self.fixed("session_id", &mut summary.session_id);
         self.fixed("model", &mut summary.model);
+        self.fixed("first_uuid", &mut summary.first_uuid);
+        self.fixed("last_uuid", &mut summary.last_uuid);
         self.fixed("run_id", &mut summary.run_id);
         self.fixed("run_dir", &mut summary.run_dir);
         self.fixed("transcript", &mut summary.transcript);
@@ -101,12 +107,14 @@ impl Truncation {
         self.fixed("subtype", &mut summary.subtype);
         self.fixed("terminal_reason", &mut summary.terminal_reason);
         self.fixed("reason", &mut summary.reason);
-        self.fixed("resume_command", &mut summary.resume_command);
+        self.fixed("completed_by", &mut summary.session.completed_by);
         let Some(argv) = &summary.resume_argv else {
             return;
         };
         if argv.iter().map(|word| printed(word)).sum::<usize>() > self.limits.fixed {
-            summary.resume_argv = None;
+            (summary.resume_command, summary.resume_argv) = (None, None);
+            summary.resume_why_null = Some(TOO_LONG.into());
+            self.fields.push("resume_command".into());
             self.fields.push("resume_argv".into());
         }
     }
@@ -124,6 +132,10 @@ impl Truncation {
             let Limits { item, .. } = self.limits;
             self.text("limit", &mut limit.clock, (item, item));
             self.text("limit", &mut limit.action, (item, item));
+            limit.stopped_tasks.truncate(self.limits.items);
+            for task in &mut limit.stopped_tasks {
+                self.text("limit", task, (item, item));
+            }
         }
     }
 
@@ -135,6 +147,7 @@ impl Truncation {
             self.text("errors", error, (item, item));
         }
         self.turns(summary);
+        self.questions(summary);
         self.attempts(summary);
         self.denials(summary);
         self.background(summary);
@@ -168,10 +181,26 @@ impl Truncation {
         self.list("turns", turns, &mut summary.totals.turns_total);
         turns.reverse();
         for turn in turns {
+            self.list("turns", &mut turn.messages, &mut turn.messages_total);
             self.text("turns", &mut turn.subtype, (item, item));
             let texts = [&mut turn.terminal_reason, &mut turn.origin];
             for text in texts.into_iter().flatten() {
                 self.text("turns", text, (item, item));
+            }
+        }
+    }
+
+    fn questions(&mut self, summary: &mut Summary) {
+        const NAME: &str = "questions";
+        let Limits { item, .. } = self.limits;
+        let questions = &mut summary.session.questions;
+        self.list(NAME, questions, &mut summary.totals.questions_total);
+        for question in questions {
+            let texts = [&mut question.tool, &mut question.agent];
+            let texts = texts.into_iter().flatten();
+            let own = [&mut question.id, &mut question.kind, &mut question.text];
+            for text in texts.chain(own) {
+                self.text(NAME, text, (item, item));
             }
         }
     }

@@ -13,6 +13,8 @@ pub struct Cost {
     total: Option<f64>,
     /// The running total in a session's log.
     log: Option<f64>,
+    /// The part of that total which is this run's own, if it is known.
+    own_log: Option<f64>,
 }
 
 impl Cost {
@@ -24,7 +26,8 @@ impl Cost {
 
     /// Another process begins; `resumes` says whether with the same session.
     pub(crate) fn next_process(&mut self, resumes: bool) {
-        if !resumes {
+        // Where results do not tell their own part, each process counts from 0.
+        if !resumes || self.added.is_none() {
             self.next_session();
         }
     }
@@ -60,12 +63,21 @@ impl Cost {
     pub(crate) fn log_total(&mut self, line: Raw<'_>) -> bool {
         let total = line.get("totalCostUSD").and_then(Raw::f64).and_then(money);
         self.log = total.or(self.log);
+        self.own_log = self.log;
         total.is_some()
+    }
+
+    /// The log's total goes on from `before`, or from an unknown amount. A
+    /// smaller total began at zero.
+    pub(crate) fn continues(&mut self, before: Option<f64>) {
+        let own = self.log.zip(before);
+        let own = own.map(|(total, before)| (total - before, total));
+        self.own_log = own.map(|(rest, total)| if rest < 0.0 { total } else { rest });
     }
 
     /// This run's cost and where it is from.
     pub fn run(&self) -> Option<(f64, CostSource)> {
-        match (self.results(), self.log) {
+        match (self.results(), self.own_log) {
             (Some(cost), _) => Some((rounded(cost), CostSource::Result)),
             (None, Some(cost)) => Some((rounded(cost), CostSource::Log)),
             (None, None) => None,

@@ -14,7 +14,7 @@ mod tokens;
 
 pub use context::{CONTEXT_WARNING, ContextUse, is_nearly_full, is_window_of, percent_used};
 pub use cost::{Cost, CostSource, rounded, since_last_result};
-pub use meter::UsageMeter;
+pub use meter::{RunningTotal, UsageMeter};
 pub use prices::Prices;
 pub use recent::{RecentMap, key};
 pub use spent::Spent;

@@ -11,6 +11,15 @@ use crate::tokens::TokenCount;
 /// Models of a log whose cost is kept.
 const MODELS: usize = 64;
 
+/// What a session has cost so far.
+#[derive(Clone, Debug)]
+pub struct RunningTotal {
+    /// All of it.
+    pub usd: f64,
+    /// By model, where a log says it.
+    pub by_model: Vec<(String, f64)>,
+}
+
 /// Counts the tokens and the cost of a run, and follows its context.
 #[derive(Debug, Default)]
 pub struct UsageMeter {
@@ -32,12 +41,14 @@ pub struct UsageMeter {
 
 impl UsageMeter {
     /// Counts an answer of the model. `is_main` says whether the main thread
-    /// got it: only that fills the run's context. Returns the key of its id.
+    /// got it: only that fills the run's context. A copy is counted elsewhere.
+    /// Returns the key of its id.
     pub fn message(
         &mut self,
         event: &Event<'_>,
         message: &Message<'_>,
         is_main: bool,
+        is_copy: bool,
     ) -> Option<u64> {
         let id = message.id.map(|id| key(&[id.bytes()]));
         let Some(usage) = message.usage() else {
@@ -46,7 +57,9 @@ impl UsageMeter {
         let model = message.model.unwrap_or_default().prefix(256);
         // In the logs of older releases the count of an open call is provisional too.
         let is_final = message.stop_reason.is_some();
-        self.has_open_work |= self.tokens.message(id, &model, usage, is_final);
+        if !is_copy {
+            self.has_open_work |= self.tokens.message(id, &model, usage, is_final);
+        }
         if is_main {
             let is_final = event.is_log || is_final;
             self.context.message(id, &model, usage, is_final);
@@ -93,6 +106,33 @@ impl UsageMeter {
         self.tokens.result(end);
         self.context.result(end);
         self.cost.result(end)
+    }
+
+    /// Takes a result whose turn is counted elsewhere.
+    pub fn copied_result(&mut self, end: &TurnEnd<'_>) {
+        self.context.result(end);
+    }
+
+    /// The running total of the session.
+    pub fn running_total(&self) -> Option<RunningTotal> {
+        Some(RunningTotal {
+            usd: self.cost.session()?,
+            by_model: self.log_costs.clone(),
+        })
+    }
+
+    /// The total of the log goes on from that of another session, which another
+    /// file counts; `None` if its height is not known.
+    pub fn continues(&mut self, before: Option<&RunningTotal>) {
+        self.cost.continues(before.map(|before| before.usd));
+        let costs = std::mem::take(&mut self.log_costs);
+        let costs = costs.into_iter().filter_map(|(model, cost)| {
+            let mut known = before?.by_model.iter();
+            let known = known.find(|(name, _)| *name == model);
+            let rest = cost - known.map_or(0.0, |(_, before)| *before);
+            Some((model, rest)).filter(|_| rest >= 0.0)
+        });
+        self.log_costs = costs.collect();
     }
 
     /// Takes the running total in a session's log; returns whether there is one.

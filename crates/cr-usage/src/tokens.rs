@@ -94,7 +94,8 @@ impl TokenCount {
         self.cut_off.add_all(&open);
         self.calls.clear();
         self.folded.clear();
-        if !resumes {
+        // Where results do not tell their own part, each process counts from 0.
+        if !resumes || self.added.is_none() {
             self.next_session();
         }
     }

@@ -31,6 +31,10 @@ pub struct Evidence<'a> {
     pub last_call_denied: bool,
     /// The agent asked something and got no answer.
     pub question_open: bool,
+    /// That question, in one line, where it is known.
+    pub question: Option<&'a str>,
+    /// The run was ended because nobody answered a question in time.
+    pub ask_timed_out: bool,
     /// The finding of the verification, if there was one.
     pub verification: Option<Finding>,
     /// Why there is no result, where more than that is known.
@@ -51,6 +55,8 @@ pub enum Missing {
     Result,
     /// The agent went on after the last result, and that work has none.
     WorkAfterResult,
+    /// Messages of the session have no answer.
+    Messages,
     /// The last of several sessions has none.
     LastSession,
     /// The last line is cut off.

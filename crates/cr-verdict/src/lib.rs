@@ -12,10 +12,12 @@ mod outcome;
 pub mod policy;
 mod reset;
 mod sentences;
+mod turn;
 mod verdict;
 
 pub use classify::{Class, classify};
 pub use evidence::{Denials, Evidence, ExitFacts, Finding, Missing, RateLimit, ResultFacts};
 pub use outcome::{ACTIONS, Category, Outcome, Retry, Verdict};
 pub use reset::reset_time;
+pub use turn::judge_turn;
 pub use verdict::judge;

@@ -4,6 +4,7 @@
 //! settings in, the next action out. Asked again after a crash, it gives the same
 //! answer.
 
+mod action;
 mod limits;
 
 use std::time::Duration;
@@ -12,12 +13,13 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{Category, Outcome};
 
+pub use action::{Action, Decision, RetryOptions};
 pub use limits::{Clock, Limits, RanOut};
 
 /// The limit of turns may be raised to this, or to four times the first one.
 const TURNS: u64 = 30;
 
-/// The pause between the reset of a limit and the next attempt.
+/// The longest pause between the reset of a limit and the next attempt.
 const MARGIN: Duration = Duration::from_mins(1);
 
 /// How long to wait for a limit that does not say when it resets.
@@ -47,6 +49,9 @@ pub struct Attempt {
     pub can_resume: bool,
     /// It resumed the session of an attempt that was cut off.
     pub resumed: bool,
+    /// It could not resume a session, because there is none on disk: the attempt
+    /// before was cut off too early. Nothing was done.
+    pub session_missing: bool,
     /// The error, for the next attempt.
     pub error: String,
 }
@@ -79,57 +84,6 @@ impl Default for Settings {
     }
 }
 
-/// How to try again.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RetryOptions {
-    /// After this pause.
-    pub after: Duration,
-    /// With these limits.
-    pub limits: Limits,
-    /// In the same session.
-    pub resume: bool,
-    /// The error of the attempt before, for the agent.
-    pub error_context: Option<String>,
-}
-
-/// What to do next.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Action {
-    /// Nothing: it is done.
-    Done,
-    /// Try again.
-    Retry(RetryOptions),
-    /// Start no task before this moment, then try again.
-    Wait {
-        /// The moment.
-        until: Timestamp,
-        /// How to try again then.
-        again: RetryOptions,
-    },
-    /// Like [`Action::Wait`], but longer than the user allows: end the run.
-    Later {
-        /// The moment.
-        until: Timestamp,
-    },
-    /// Try again in a new session with a handoff from the old one.
-    FreshSession(RetryOptions),
-    /// Ask a person; other tasks go on.
-    NeedsHuman,
-    /// Start no more tasks: every one would end the same way.
-    StopAll,
-    /// Do not try this task again.
-    GiveUp,
-}
-
-/// An action and the sentence that explains it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Decision {
-    /// What to do.
-    pub action: Action,
-    /// Why.
-    pub reason: String,
-}
-
 /// Decides what to do after `last`, which came after `earlier`.
 pub fn next(last: &Attempt, earlier: &[Attempt], settings: &Settings) -> Decision {
     let case = Case {
@@ -141,14 +95,15 @@ pub fn next(last: &Attempt, earlier: &[Attempt], settings: &Settings) -> Decisio
         Outcome::Success => decide(Action::Done, "the work is done"),
         Outcome::RateLimited => case.rate_limited(),
         Outcome::Overloaded | Outcome::Network => case.busy(),
-        Outcome::Auth => decide(Action::StopAll, "not logged in: every task would fail"),
-        Outcome::Billing => decide(Action::StopAll, "no credit: every task would fail"),
+        Outcome::Auth => decide(Action::StopAll, "not logged in: every attempt would fail"),
+        Outcome::Billing => decide(Action::StopAll, "no credit: every attempt would fail"),
         Outcome::Interrupted => decide(Action::StopAll, "the run was stopped"),
         Outcome::NeedsInput => decide(Action::NeedsHuman, "a person must answer"),
         Outcome::SpawnFailed => decide(
             Action::GiveUp,
             "the agent could not be started; a retry would fail too",
         ),
+        _ if last.session_missing => case.without_session(),
         _ if case.is_hopeless() => decide(
             Action::GiveUp,
             "the request was refused; a retry would be refused too",
@@ -202,7 +157,8 @@ fn is_busy(attempt: &Attempt) -> bool {
 
 fn is_counted(attempt: &Attempt) -> bool {
     let is_waiting = is_busy(attempt) || rule(attempt) == Outcome::RateLimited;
-    !is_waiting && attempt.outcome != Outcome::Interrupted
+    let is_nothing = attempt.session_missing || attempt.outcome == Outcome::Interrupted;
+    !is_waiting && !is_nothing
 }
 
 fn later(moment: Timestamp, by: Duration) -> Timestamp {
@@ -254,6 +210,29 @@ impl Case<'_> {
         }
     }
 
+    /// The same again, in the session of the last attempt.
+    fn resumed(&self) -> RetryOptions {
+        RetryOptions {
+            resume: self.last.can_resume,
+            ..self.again()
+        }
+    }
+
+    /// From the start, with the error of the attempt that did something.
+    fn without_session(&self) -> Decision {
+        let before = self.earlier.iter().rev().find(|old| !old.session_missing);
+        let again = Case {
+            last: before.unwrap_or(self.last),
+            ..*self
+        };
+        let again = RetryOptions {
+            limits: self.last.limits,
+            ..again.again()
+        };
+        let reason = "the session was not saved yet: retry from the start";
+        decide(Action::Retry(again), reason)
+    }
+
     fn more_turns(&self) -> Decision {
         let Some(limit) = self.last.limits.max_turns.filter(|&limit| limit > 0) else {
             return decide(Action::GiveUp, "the limit of turns cannot be raised");
@@ -265,7 +244,7 @@ impl Case<'_> {
             let reason = format!("the limit of turns is at its maximum, {limit}");
             return decide(Action::GiveUp, &reason);
         }
-        let mut again = self.again();
+        let mut again = self.resumed();
         again.limits.max_turns = Some(raised);
         let reason = format!("the limit of turns goes from {limit} to {raised}");
         decide(Action::Retry(again), &reason)
@@ -276,7 +255,7 @@ impl Case<'_> {
             return decide(Action::GiveUp, "the budget cannot be raised");
         };
         let raised = limit * 1.5;
-        let mut again = self.again();
+        let mut again = self.resumed();
         again.limits.budget_usd = Some(raised);
         let reason = format!("the budget goes from ${limit} to ${raised}");
         decide(Action::Retry(again), &reason)
@@ -312,11 +291,8 @@ impl Case<'_> {
     fn cut_off(&self) -> Decision {
         let was_resumed = self.last.resumed || self.earlier.iter().any(|old| old.resumed);
         if self.last.can_resume && !was_resumed {
-            let again = RetryOptions {
-                resume: true,
-                ..self.again()
-            };
-            return decide(Action::Retry(again), "it was cut off: resume the session");
+            let reason = "it was cut off: resume the session";
+            return decide(Action::Retry(self.resumed()), reason);
         }
         let reason = if was_resumed {
             "it was cut off again: retry from the start"
@@ -332,7 +308,7 @@ impl Case<'_> {
         // A reset time in the past did not help: always pause before a retry.
         let soonest = later(self.last.ended_at, self.pause(count.count()));
         let until = match self.last.retry_at {
-            Some(at) => later(at, MARGIN).max(soonest),
+            Some(at) => later(at, self.margin(at)).max(soonest),
             None => later(self.last.ended_at, UNKNOWN_RESET),
         };
         let wait = until.duration_since(self.last.ended_at);
@@ -346,8 +322,15 @@ impl Case<'_> {
             return decide(Action::Later { until }, &reason);
         }
         let again = self.go_on();
-        let reason = format!("a limit was reached: all tasks wait until {shown}");
+        let reason = format!("a limit was reached: nothing starts before {shown}");
         decide(Action::Wait { until, again }, &reason)
+    }
+
+    /// The pause after a limit that resets at `at`: no longer than the wait for the
+    /// reset itself, so that a limit of seconds does not cost a minute.
+    fn margin(&self, at: Timestamp) -> Duration {
+        let wait = Duration::try_from(at.duration_since(self.last.ended_at));
+        wait.map_or(Duration::ZERO, |wait| wait.min(MARGIN))
     }
 
     /// The pause after `count` failures of the same kind before the last one.

@@ -305,6 +305,9 @@ pub(crate) fn incomplete(evidence: &Evidence<'_>) -> Words {
         (None, Some(exit)) if is_failure_of_supervisor(exit) => {
             "The supervisor broke and stopped the agent before a result."
         }
+        (None, _) if evidence.missing == Missing::Messages => {
+            "The session ended before every message was answered."
+        }
         (None, _) if evidence.missing == Missing::LineEnd => {
             "The last line is cut off: how the work ended is not known."
         }
@@ -344,9 +347,12 @@ pub(crate) fn no_answer() -> Words {
     )
 }
 
-pub(crate) fn question_open() -> Words {
+pub(crate) fn question_open(question: Option<&str>) -> Words {
     words(
-        "The agent asked a question and ended without an answer.",
+        with(
+            "The agent asked a question and ended without an answer",
+            question.unwrap_or_default(),
+        ),
         "Answer the question, then resume the session.",
     )
 }

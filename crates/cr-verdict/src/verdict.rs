@@ -12,10 +12,11 @@ use jiff::tz::TimeZone;
 
 /// Says how a run ended, why, and what to do about it.
 pub fn judge(evidence: &Evidence<'_>) -> Verdict {
-    const ROWS: [Row; 15] = [
+    const ROWS: [Row; 16] = [
         not_started,
         stopped,
         clock,
+        not_answered,
         limit,
         busy,
         full,
@@ -136,7 +137,7 @@ fn stopped(evidence: &Evidence<'_>) -> Option<Verdict> {
         Some((End::Stopped, exit)) => exit.interrupted_by.or(exit.signal).unwrap_or(INT),
         Some((End::Closed, _)) if evidence.result.is_none() => PIPE,
         Some((End::Clock, _)) => return None,
-        _ if aborted => INT,
+        _ if aborted && !evidence.ask_timed_out => INT,
         _ => return None,
     };
     let words = say::stopped(signal);
@@ -342,10 +343,22 @@ fn no_answer(evidence: &Evidence<'_>) -> Option<Verdict> {
 /// 14: denied at the end, or a question left open.
 fn needs_input(evidence: &Evidence<'_>) -> Option<Verdict> {
     let words = match (evidence.question_open, evidence.last_call_denied) {
-        (true, _) => say::question_open(),
+        (true, _) => say::question_open(evidence.question),
         (false, true) => denied::last_call_denied(evidence),
         (false, false) => return None,
     };
+    let ending = (Outcome::NeedsInput, 4);
+    Some(row(ending, Category::Validation, Retry::now("ask"), words))
+}
+
+/// 14 as well: the run was ended because nobody answered. Its turn was
+/// interrupted by that, which is no failure of its own.
+fn not_answered(evidence: &Evidence<'_>) -> Option<Verdict> {
+    let fails = |result: &ResultFacts<'_>| result.is_error && !is_aborted(result);
+    if !evidence.ask_timed_out || evidence.result.as_ref().is_some_and(fails) {
+        return None;
+    }
+    let words = say::question_open(evidence.question);
     let ending = (Outcome::NeedsInput, 4);
     Some(row(ending, Category::Validation, Retry::now("ask"), words))
 }

@@ -33,6 +33,7 @@ pub(crate) fn ended(outcome: Outcome) -> Attempt {
         retry_at: None,
         can_resume: true,
         resumed: false,
+        session_missing: false,
         error: "it broke".to_owned(),
     }
 }
@@ -69,8 +70,14 @@ fn what_cannot_be_helped_by_trying_ends_at_once() {
 fn each_kind_of_failure_is_retried_with_what_was_missing() {
     type Change = fn(&mut RetryOptions);
     let cases: [(Outcome, Change); 11] = [
-        (Outcome::LimitTurns, |a| a.limits.max_turns = Some(20)),
-        (Outcome::LimitBudget, |a| a.limits.budget_usd = Some(3.0)),
+        (Outcome::LimitTurns, |a| {
+            a.limits.max_turns = Some(20);
+            a.resume = true;
+        }),
+        (Outcome::LimitBudget, |a| {
+            a.limits.budget_usd = Some(3.0);
+            a.resume = true;
+        }),
         (Outcome::Timeout, |a| {
             a.limits.timeout = Some(Duration::from_mins(20));
         }),
@@ -182,7 +189,7 @@ fn w5_retries_are_counted_and_waits_are_not() {
 }
 
 #[test]
-fn a_rate_limit_holds_everything_until_a_minute_after_its_reset() {
+fn a_rate_limit_holds_everything_until_a_moment_after_its_reset() {
     let at = |text: &str| text.parse::<Timestamp>().expect("a timestamp");
     let mut limited = ended(Outcome::RateLimited);
     let mut settings = Settings::default();
@@ -191,6 +198,12 @@ fn a_rate_limit_holds_everything_until_a_minute_after_its_reset() {
         (Some("15:00:00"), None, Ok("15:01:00")),
         (Some("15:00:00"), Some(4), Ok("15:01:00")),
         (Some("15:00:00"), Some(3), Err("15:01:00")),
+        // A short wait is at most doubled.
+        (Some("12:00:04"), None, Ok("12:00:08")),
+        (Some("12:00:59"), None, Ok("12:01:58")),
+        (Some("12:02:00"), None, Ok("12:03:00")),
+        // After a reset in the past there is only the usual pause.
+        (Some("11:59:50"), None, Ok("12:00:01")),
         (Some("11:00:00"), Some(1), Ok("12:00:01")),
         (None, None, Ok("12:15:00")),
     ];
@@ -304,4 +317,25 @@ fn the_clock_that_ran_out_gets_twice_the_time_and_the_others_keep_theirs() {
             "{clock:?}: {reason}"
         );
     }
+}
+
+#[test]
+fn a_session_that_was_not_saved_costs_no_attempt() {
+    let killed = ended(Outcome::Killed);
+    let mut refused = ended(Outcome::Failed);
+    refused.advice = "fix";
+    refused.resumed = true;
+    refused.session_missing = true;
+    refused.can_resume = false;
+    "no conversation found".clone_into(&mut refused.error);
+    let once = Settings {
+        retries: 1,
+        ..Settings::default()
+    };
+    let again = retry(next(&refused, std::slice::from_ref(&killed), &once));
+    assert!(!again.resume);
+    assert_eq!(again.error_context.as_deref(), Some("it broke"));
+    // It is not resumed for ever.
+    let decision = next(&killed, &[killed.clone(), refused], &once);
+    assert_eq!(decision.action, Action::GiveUp);
 }
