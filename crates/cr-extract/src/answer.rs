@@ -18,6 +18,8 @@ pub(crate) struct Answer {
     pub(crate) origin: Origin,
     /// Why there is no answer.
     pub(crate) missing: Option<Missing>,
+    /// The last line of the stream is cut off: it may have been a later answer.
+    pub(crate) is_cut: bool,
 }
 
 /// Where an answer was found.
@@ -51,6 +53,10 @@ pub(crate) enum Missing {
     TooLong,
     /// A newer version wrote the summary.
     Newer(NewerSchema),
+    /// No line is Claude Code's; it looks like this.
+    Foreign(&'static str),
+    /// The output of `--output-format json` is cut off.
+    Torn,
 }
 
 impl Missing {
@@ -58,7 +64,7 @@ impl Missing {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Failed(_) => Exit::No,
-            Self::Truncated | Self::TooLong => Exit::Data,
+            Self::Truncated | Self::TooLong | Self::Foreign(_) | Self::Torn => Exit::Data,
             Self::Newer(_) => Exit::Config,
         }
     }
@@ -73,6 +79,10 @@ impl fmt::Display for Missing {
             }
             Self::Truncated => f.write_str("the answer is cut short here; use cr-summarize --full"),
             Self::Newer(schema) => write!(f, "the summary: {schema}"),
+            Self::Torn => f.write_str("the end of the document is missing"),
+            Self::Foreign(name) => {
+                write!(f, "no line of it is Claude Code's; it looks like {name}")
+            }
             Self::TooLong => f.write_str("the text is too long; --max-line raises the limit"),
         }
     }
@@ -86,6 +96,7 @@ impl Answer {
             text: None,
             origin: Origin::Text,
             missing,
+            is_cut: false,
         }
     }
 
@@ -96,7 +107,15 @@ impl Answer {
             text: Some(text).filter(|text| !text.trim().is_empty()),
             origin,
             missing: None,
+            is_cut: false,
         }
+    }
+
+    /// The same answer, of a stream whose last line is cut off if `is_cut`.
+    #[must_use]
+    pub(crate) fn cut_if(mut self, is_cut: bool) -> Self {
+        self.is_cut |= is_cut;
+        self
     }
 
     /// The answer in a summary.

@@ -18,13 +18,19 @@ use std::path::PathBuf;
 /// line or after a colon, and no part of a broken value is taken. JSON means
 /// strict JSON, and it is printed as it was written.
 ///
-/// A file is read from its end, and no further than needed.
+/// If the last line is cut off, it may have been a later answer: the last whole
+/// one is printed, with a note on standard error and exit status 65.
+///
+/// A file is read from its end, and no further than needed; what gzip compressed
+/// is known by its first bytes and read from its beginning. The answer of a
+/// subagent's own log is that of the subagent.
 #[derive(Clone, Debug, Default, clap::Parser)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[command(name = "cr-extract", version, after_help = AFTER)]
 pub struct Args {
     /// Files to read; `-` is standard input, a directory every *.jsonl and
-    /// *.ndjson below it. Several files give one line each, with `file`
+    /// *.ndjson below it, also with .gz behind. Several files give one line
+    /// each, with `file`
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
@@ -38,7 +44,7 @@ pub struct Args {
 
     /// Like --text, for an input that ends with its summary: print the answer
     /// if the run went well, else the reason on standard error. The exit status
-    /// is the verdict
+    /// is the verdict, also when nobody reads standard output any more
     #[arg(long, conflicts_with_all = ["from", "first", "last", "all", "schema", "strict", "compact"])]
     pub verdict: bool,
 
@@ -76,6 +82,10 @@ pub struct Args {
     #[arg(short, long)]
     pub verbose: bool,
 
+    /// Print the JSON Schema of an answer of several inputs, and do nothing else
+    #[arg(long, exclusive = true)]
+    pub output_schema: bool,
+
     /// Skip lines, and refuse texts, longer than this many bytes
     #[arg(long, value_name = "BYTES", default_value_t = cr_io::MAX_LINE, value_parser = cr_io::parse_max_line)]
     pub max_line: usize,
@@ -111,7 +121,10 @@ Exit status:
   0    an answer was printed
   1    there is none: no JSON, none that satisfies the schema, or the run failed
   2    the command line is wrong
-  65   the answer is not whole in this summary, or the text is too long
+  65   the last line is cut off, and the answer before it was printed; the answer
+       is not whole in this summary, or the text is too long; the input is the
+       recording of another program; compressed data, or the output of
+       --output-format json, is cut off
   66   an input cannot be opened
   74   reading or writing failed
   78   the schema is wrong, or a newer version wrote the summary

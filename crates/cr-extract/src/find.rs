@@ -5,13 +5,13 @@ use std::io::{self, Read, Seek};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
-use cr_event::Documents;
+use cr_event::{Cursor, Documents, Event, strip};
 use cr_io::{Line, Lines};
 
 use crate::Form;
 use crate::answer::{Answer, Missing, Origin, Verdict};
 use crate::backwards::{Backwards, Found};
-use crate::line::{Class, class, is_passed};
+use crate::line::{Class, class, is_cut, is_passed};
 use crate::stream::{Reversed, Stream};
 
 /// Bytes at the start of a long line from which its class is known.
@@ -69,10 +69,28 @@ pub(crate) fn in_file(mut file: &File, options: ReadOptions) -> io::Result<Optio
         }
     }
     match stream {
-        Some(stream) => Ok(Some(stream.answer())),
+        Some(stream) if stream.needs_beginning() => Ok(None),
+        Some(stream) => Ok(Some(
+            stream.answer().cut_if(ends_cut(file, range, options)?),
+        )),
         None if options.form == Form::Report => Ok(Some(Answer::none(None))),
         None => whole(file, range, options).map(Some),
     }
+}
+
+/// Whether the last line has no newline and is cut off. A long one is not read
+/// for that: its last byte tells.
+fn ends_cut(file: &File, range: Range<u64>, options: ReadOptions) -> io::Result<bool> {
+    Ok(match Backwards::new(file, range).next()? {
+        Some(Found::Line(_, line)) if line.len() <= options.limit => is_cut(line),
+        Some(Found::Line(_, line)) => line.last() != Some(&b'}'),
+        Some(Found::Long(place)) => {
+            let mut last = [0];
+            file.read_exact_at(&mut last, place.end - 1)?;
+            last != *b"}"
+        }
+        None => false,
+    })
 }
 
 /// The first bytes of a line that is over the limit; other lines as they are.
@@ -134,19 +152,19 @@ fn read(input: impl Read, options: ReadOptions) -> io::Result<Finder> {
     while let Some(line) = lines.next()? {
         match line {
             Line::Whole(line) => finder.line(line, true),
-            Line::Torn(line) => finder.line(line, false),
+            Line::Torn(line) => finder.torn(line),
             Line::Long(head) if matches!(class(&head[..HEAD], options.form), Class::Passed) => {
                 finder.oversize(&head[..HEAD]);
-                lines.pass(|_| ())?;
+                finder.is_cut = pass(&mut lines)?;
             }
             Line::Long(head) => {
                 let head = head[..HEAD].to_vec();
                 match lines.whole()? {
                     Some(Line::Whole(line)) => finder.line(line, true),
-                    Some(Line::Torn(line)) => finder.line(line, false),
+                    Some(Line::Torn(line)) => finder.torn(line),
                     Some(Line::Long(_)) | None => {
                         finder.oversize(&head);
-                        lines.pass(|_| ())?;
+                        finder.is_cut = pass(&mut lines)?;
                     }
                 }
             }
@@ -155,12 +173,21 @@ fn read(input: impl Read, options: ReadOptions) -> io::Result<Finder> {
     Ok(finder)
 }
 
+/// Passes over a long line; returns whether it is the last one and cut off.
+fn pass(lines: &mut Lines<impl Read>) -> io::Result<bool> {
+    let mut last = None;
+    let has_newline = lines.pass(|part| last = part.last().copied().or(last))?;
+    Ok(!has_newline && last != Some(b'}'))
+}
+
 /// Takes lines in their order; the last one that is no text decides.
 struct Finder {
     options: ReadOptions,
     stream: Stream,
     has_events: bool,
     last: Last,
+    /// The last line is cut off.
+    is_cut: bool,
     /// Of the summary that is the last line so far.
     verdict: Option<Verdict>,
     /// The text since the beginning, or since the delimiter, while that may be
@@ -182,6 +209,7 @@ impl Finder {
             stream: Stream::default(),
             has_events: false,
             last: Last::Nothing,
+            is_cut: false,
             verdict: None,
             held: (options.form != Form::Report).then(Vec::new),
         }
@@ -201,6 +229,16 @@ impl Finder {
                 self.held = None;
             }
         }
+    }
+
+    /// Takes the last line, which has no newline.
+    fn torn(&mut self, line: &[u8]) {
+        self.is_cut = if line.len() <= self.options.limit {
+            is_cut(line)
+        } else {
+            line.last() != Some(&b'}')
+        };
+        self.line(line, false);
     }
 
     /// Takes a line that is too long to hold.
@@ -251,7 +289,7 @@ impl Finder {
 
     fn answer(self) -> Answer {
         match (self.last, self.held) {
-            (Last::Event, _) => self.stream.answer(),
+            (Last::Event, _) => self.stream.answer().cut_if(self.is_cut),
             (Last::Summary(answer), _) => *answer,
             (Last::Nothing, _) if self.options.form == Form::Report => Answer::none(None),
             (Last::Nothing | Last::Delimiter, Some(held)) => judged(&held, self.options),
@@ -270,7 +308,11 @@ fn judged(bytes: &[u8], options: ReadOptions) -> Answer {
         for line in bytes.split(|&b| b == b'\n') {
             documents.line(line, &mut keep);
         }
+        let is_cut = documents.is_open();
         documents.finish(&mut keep);
+        if is_cut && begins_as_claudes(bytes) {
+            return Answer::none(Some(Missing::Torn));
+        }
         if let Some(answer) = of_documents(&parts, options.form) {
             return answer;
         }
@@ -278,8 +320,43 @@ fn judged(bytes: &[u8], options: ReadOptions) -> Answer {
     if matches!(options.form, Form::Stream | Form::Summary) {
         return Answer::none(None);
     }
+    if let (Some(name), Form::Auto) = (foreign(bytes), options.form) {
+        return Answer::none(Some(Missing::Foreign(name)));
+    }
     let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     Answer::text(String::from_utf8_lossy(text).into_owned(), Origin::Text)
+}
+
+/// Whether a document that is cut off begins with an event of Claude Code.
+fn begins_as_claudes(bytes: &[u8]) -> bool {
+    let mut is_claudes = false;
+    let mut cursor = Cursor::new(strip(bytes));
+    if cursor.is_array() {
+        let _ = cursor.array(|cursor| {
+            let item = cursor.raw()?.bytes();
+            is_claudes |= Event::parse(item).is_ok_and(|event| cr_event::is_claudes(&event));
+            Ok(())
+        });
+    } else {
+        let _ = cursor.object(|cursor, key| {
+            let value = cursor.raw()?;
+            let is_result = || value.text().is_some_and(|kind| kind.is("result"));
+            is_claudes |= key == b"type" && is_result();
+            Ok(())
+        });
+    }
+    is_claudes
+}
+
+/// What the text is a recording of, if it is one of another program.
+fn foreign(bytes: &[u8]) -> Option<&'static str> {
+    let mut lines = bytes.split(|&b| b == b'\n').map(strip);
+    let first = lines.find(|line| !line.is_empty())?;
+    let look = match Event::parse(first) {
+        Ok(event) => cr_event::look(&event),
+        Err(_) => cr_event::look_of_bytes(first),
+    };
+    look.is_sure.then_some(look.name)
 }
 
 fn of_documents(parts: &[Vec<u8>], form: Form) -> Option<Answer> {

@@ -4,6 +4,7 @@
 //! it. The output is a part of the input, byte for byte.
 
 mod answer;
+mod answer_line;
 mod args;
 mod backwards;
 mod find;
@@ -18,14 +19,20 @@ use std::path::Path;
 use anyhow::anyhow;
 use cr_io::{Exit, Input, Out, exit_of, inputs, message, read_failure};
 
+use serde_json::value::RawValue;
+
 pub use args::{Args, Form};
 
 use answer::{Answer, Missing};
+use answer_line::AnswerLine;
 use find::ReadOptions;
 use schema::Schema;
 
 /// Prints the answer of each input to `out`; notes go to `notes`.
 pub fn run(args: &Args, out: impl Write, notes: impl Write) -> anyhow::Result<Exit> {
+    if args.output_schema {
+        return cr_io::print_schema(answer_line::SCHEMA, out);
+    }
     if let (true, Some(path)) = (args.check, &args.schema) {
         return schema::check(path).map(|()| Exit::Ok);
     }
@@ -36,7 +43,7 @@ pub fn run(args: &Args, out: impl Write, notes: impl Write) -> anyhow::Result<Ex
         args,
         schema,
         are_many: sources.len() > 1 || args.files.iter().any(is_dir),
-        out: Out::new(out),
+        out: Out::new(out).outlive_reader(args.verdict),
         notes,
     };
     if args.verdict {
@@ -53,7 +60,11 @@ pub fn run(args: &Args, out: impl Write, notes: impl Write) -> anyhow::Result<Ex
                 let _ = extract.out.flush();
                 return Err(err);
             }
-            Err(err) if !extract.are_many => return Err(err),
+            Err(err) if !extract.are_many => {
+                // Also if the last line is cut off there may be an answer.
+                extract.out.flush()?;
+                return Err(err);
+            }
             // The other files are read all the same.
             Err(err) => {
                 exit = worse(exit, exit_of(&err));
@@ -86,20 +97,16 @@ struct Extract<'a, W, N> {
 impl<W: Write, N: Write> Extract<'_, W, N> {
     /// Prints the answer of one input; no answer is an error.
     fn input(&mut self, input: &Input) -> anyhow::Result<()> {
-        let answer = self.find(input)?;
         let name = input.name();
+        let answer = self.find(input).map_err(|err| named(name, err))?;
+        let is_cut = answer.is_cut;
         let printed = if self.args.text {
             self.text(name, answer)
         } else {
             self.json(name, &answer)
         };
-        printed.map_err(|err| match name {
-            Some(name) if exit_of(&err) != Exit::Gone && exit_of(&err) != Exit::Io => {
-                let exit = exit_of(&err);
-                err.context(name.display().to_string()).context(exit)
-            }
-            _ => err,
-        })
+        let ended = printed.and_then(|()| check_end(is_cut));
+        ended.map_err(|err| named(name, err))
     }
 
     /// Prints the answer of the one input if its run went well; returns the
@@ -109,7 +116,9 @@ impl<W: Write, N: Write> Extract<'_, W, N> {
             return Err(anyhow!("--verdict is for one input").context(Exit::Usage));
         };
         let mut opened = input.open()?;
+        opened.outlive_reader();
         let found = find::with_verdict(&mut opened, self.options()).map_err(read_failure)?;
+        opened.check_whole()?;
         let (Some(verdict), answer) = found else {
             return Err(anyhow!("no summary at the end").context(Exit::Data));
         };
@@ -140,7 +149,10 @@ impl<W: Write, N: Write> Extract<'_, W, N> {
                 return Ok(answer);
             }
         }
-        find::in_stream(&mut opened, options).map_err(read_failure)
+        let answer = find::in_stream(&mut opened, options).map_err(read_failure)?;
+        // The last answer may be in the part that is missing.
+        opened.check_whole()?;
+        Ok(answer)
     }
 
     fn text(&mut self, name: Option<&Path>, answer: Answer) -> anyhow::Result<()> {
@@ -152,7 +164,7 @@ impl<W: Write, N: Write> Extract<'_, W, N> {
         };
         self.explain(name, &origin.to_string());
         if self.are_many {
-            return self.row(name, "text", &quoted(&text));
+            return self.row(name, Some(&text), None);
         }
         let line = text.strip_suffix('\n').unwrap_or(&text);
         self.out.line(line.as_bytes())
@@ -169,7 +181,7 @@ impl<W: Write, N: Write> Extract<'_, W, N> {
             let compact = (is_row || self.args.compact).then(|| cr_json::compact(json));
             let json = compact.as_deref().unwrap_or(json);
             if self.are_many {
-                self.row(name, "json", json)?;
+                self.row(name, None, Some(serde_json::from_str(json)?))?;
             } else {
                 self.out.line(json.as_bytes())?;
             }
@@ -190,10 +202,15 @@ impl<W: Write, N: Write> Extract<'_, W, N> {
         anyhow!(message).context(Exit::No)
     }
 
-    fn row(&mut self, name: Option<&Path>, key: &str, value: &str) -> anyhow::Result<()> {
-        let name = name.map_or("-".into(), Path::to_string_lossy);
-        let row = format!(r#"{{"file":{},"{key}":{value}}}"#, quoted(&name));
-        self.out.line(row.as_bytes())
+    fn row(
+        &mut self,
+        name: Option<&Path>,
+        text: Option<&str>,
+        json: Option<&RawValue>,
+    ) -> anyhow::Result<()> {
+        let file = name.map_or("-".into(), Path::to_string_lossy);
+        let row = serde_json::to_vec(&AnswerLine { file, text, json })?;
+        self.out.line(&row)
     }
 
     fn explain(&mut self, name: Option<&Path>, text: &str) {
@@ -210,10 +227,24 @@ impl<W: Write, N: Write> Extract<'_, W, N> {
     }
 }
 
-fn no_answer(missing: &Missing) -> anyhow::Error {
-    anyhow!(missing.to_string()).context(missing.exit())
+/// An error where the last line is cut off: it may have been a later answer.
+fn check_end(is_cut: bool) -> anyhow::Result<()> {
+    let text = "the last line is cut off: the answer may be an earlier one";
+    if is_cut {
+        return Err(anyhow!(text).context(Exit::Data));
+    }
+    Ok(())
 }
 
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+/// The error with the name of its input, if it is about the input.
+fn named(name: Option<&Path>, err: anyhow::Error) -> anyhow::Error {
+    let exit = exit_of(&err);
+    match (name, exit) {
+        (Some(_), Exit::Gone | Exit::Io | Exit::NoInput) | (None, _) => err,
+        (Some(name), _) => err.context(name.display().to_string()).context(exit),
+    }
+}
+
+fn no_answer(missing: &Missing) -> anyhow::Error {
+    anyhow!(missing.to_string()).context(missing.exit())
 }

@@ -2,7 +2,7 @@
 
 use cr_event::{Event, Kind, strip};
 use cr_io::NewerSchema;
-use cr_stream::Finder;
+use cr_stream::{Finder, OwnLine, Subtype};
 use cr_summary::Summary;
 
 use crate::Form;
@@ -24,7 +24,8 @@ pub(crate) enum Class<'a> {
     Passed,
     /// Another attempt begins: an earlier answer does not count.
     Attempt,
-    /// An event that may hold one, or the banner of a session.
+    /// An event that may hold one, the banner of a session, or the end of a run
+    /// whose last line is cut off.
     Event(Box<Event<'a>>),
 }
 
@@ -58,11 +59,7 @@ pub(crate) fn class(line: &[u8], form: Form) -> Class<'_> {
 
 fn class_of(line: &[u8]) -> Class<'_> {
     if is_passed(line) {
-        return if begins_attempt(line) {
-            Class::Attempt
-        } else {
-            Class::Passed
-        };
+        return own_class(line).unwrap_or(Class::Passed);
     }
     if line.trim_ascii_end() == DELIMITER {
         return Class::Delimiter;
@@ -80,7 +77,7 @@ fn class_of(line: &[u8]) -> Class<'_> {
     let has = |key: &str| raw.get(key).is_some();
     let is_event = match event.kind {
         Kind::Result => event.subtype.is_some() || has("result") || has("structured_output"),
-        Kind::Assistant | Kind::User => event.message.is_some(),
+        Kind::Assistant | Kind::User => cr_event::is_claudes(&event),
         Kind::Other => return summary(&event).map_or(Class::Text, Class::Summary),
         Kind::StreamEvent => has("event"),
         Kind::System | Kind::Cr => event.subtype.is_some(),
@@ -94,10 +91,28 @@ fn class_of(line: &[u8]) -> Class<'_> {
     }
 }
 
-/// Whether an attempt begins: when it ends, the line has an outcome.
-fn begins_attempt(line: &[u8]) -> bool {
-    Finder::may_be_own(line)
-        && Event::parse(line).is_ok_and(|event| cr_stream::begins_attempt(&event))
+/// The class of a line of our own, if it says anything about the answer: an
+/// attempt begins, or the agent's last line is cut off.
+fn own_class(line: &[u8]) -> Option<Class<'_>> {
+    if !Finder::may_be_own(line) {
+        return None;
+    }
+    let event = Event::parse(line).ok()?;
+    if cr_stream::begins_attempt(&event) {
+        return Some(Class::Attempt);
+    }
+    let is_exit = Subtype::of(&event) == Some(Subtype::Exit);
+    match OwnLine::read(&event).filter(|_| is_exit)? {
+        OwnLine::Exit(exit) if exit.has_cut_line() => Some(Class::Event(Box::new(event))),
+        _ => None,
+    }
+}
+
+/// Whether a last line without a newline is cut off. A crash of the machine may
+/// leave zeros where its bytes should be.
+pub(crate) fn is_cut(line: &[u8]) -> bool {
+    let line = strip(line);
+    matches!(line.first(), Some(b'{' | 0)) && Event::parse(line).is_err()
 }
 
 /// The summary in the line, if it is one: it has an outcome, a place for the

@@ -8,8 +8,11 @@ use crate::answer::{Answer, Missing, Origin, given};
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
     session: Session,
+    thread: Thread,
     ending: Option<Ending>,
     last: LastMessage,
+    /// The last line of the run is cut off.
+    is_cut: bool,
 }
 
 /// The session of the lines so far. The answer of another session is none of
@@ -31,6 +34,22 @@ impl Session {
         let is_other = known.is_some();
         self.0 = Some(id.prefix(1024).into_owned());
         is_other
+    }
+}
+
+/// The thread that the input is about: the main one, or, if the first message
+/// is from a subagent's own log, that of the subagent.
+#[derive(Debug, Default)]
+struct Thread {
+    is_agents: Option<bool>,
+}
+
+impl Thread {
+    fn message<'e, 'a>(&mut self, event: &'e Event<'a>) -> Option<MainMessage<'e, 'a>> {
+        let is_from_agents = || event.is_from_agents_log();
+        let is_agents = *self.is_agents.get_or_insert_with(is_from_agents);
+        let is_main = event.is_main() || (is_agents && event.parent.is_none());
+        MainMessage::in_thread(event, is_main)
     }
 }
 
@@ -63,6 +82,7 @@ impl Stream {
         match event.kind {
             Kind::Result => self.result(&TurnEnd::new(event.line)),
             Kind::Assistant => self.message(event),
+            Kind::Cr => self.is_cut = true,
             _ => {}
         }
     }
@@ -83,7 +103,7 @@ impl Stream {
     }
 
     fn message(&mut self, event: &Event<'_>) {
-        let Some(spoken) = MainMessage::of(event) else {
+        let Some(spoken) = self.thread.message(event) else {
             return;
         };
         let id = spoken.message.id.map(|id| id.decode().into_owned());
@@ -111,6 +131,11 @@ impl Stream {
 
     /// The answer.
     pub(crate) fn answer(self) -> Answer {
+        let is_cut = self.is_cut;
+        self.found().cut_if(is_cut)
+    }
+
+    fn found(self) -> Answer {
         let Self { ending, last, .. } = self;
         if let Some(end) = ending {
             let has_text = !end.text.trim().is_empty();
@@ -151,7 +176,11 @@ struct MainMessage<'e, 'a> {
 
 impl<'e, 'a> MainMessage<'e, 'a> {
     fn of(event: &'e Event<'a>) -> Option<Self> {
-        let message = event.message.as_ref().filter(|_| event.is_main())?;
+        Self::in_thread(event, event.is_main())
+    }
+
+    fn in_thread(event: &'e Event<'a>, is_main: bool) -> Option<Self> {
+        let message = event.message.as_ref().filter(|_| is_main)?;
         let is_failure = event.is_api_error();
         (is_failure || !message.is_synthetic()).then_some(Self {
             message,
@@ -188,6 +217,8 @@ pub(crate) struct Reversed {
     message: Search,
     /// Whether the last result, once found, is enough.
     ending: Option<bool>,
+    /// There are messages that may be those of a subagent's own log.
+    has_agents: bool,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -208,6 +239,7 @@ impl Reversed {
         match event.kind {
             Kind::Result => self.result(event),
             Kind::Assistant => self.message(event),
+            Kind::Cr => self.lines.push(event.line.bytes().to_vec()),
             _ => {}
         }
         match self.ending {
@@ -233,6 +265,7 @@ impl Reversed {
 
     fn message(&mut self, event: &Event<'_>) {
         let Some(spoken) = MainMessage::of(event) else {
+            self.has_agents |= event.is_from_agents_log();
             return;
         };
         let id = spoken.message.id.map(|id| id.decode().into_owned());
@@ -251,6 +284,12 @@ impl Reversed {
             self.lines.push(event.line.bytes().to_vec());
             self.message = Search::Part(id);
         }
+    }
+
+    /// Whether the file must be read from its beginning: all its messages are
+    /// those of a subagent, and the first one tells whether it is its own log.
+    pub(crate) fn needs_beginning(&self) -> bool {
+        self.has_agents && self.lines.is_empty()
     }
 
     /// The answer.

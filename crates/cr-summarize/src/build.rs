@@ -11,10 +11,10 @@ use serde_json::value::RawValue;
 use crate::calls::Denied;
 use crate::collector::Collector;
 use crate::counts;
-use crate::evidence::{evidence, facts, stderr_text};
-use crate::foreign;
+use crate::evidence::{asked_in_vain, evidence, facts, last_result, stderr_text};
 use crate::own_lines::Ended;
-use crate::resume::resume;
+use crate::resume::resumption;
+use crate::session_fields::session;
 use crate::spend::spend;
 use crate::value::{found_in, rewritten};
 
@@ -63,7 +63,7 @@ fn nothing_to_judge(summary: &mut Summary, collector: &Collector) -> bool {
     let counts = &collector.counts;
     let has_lines = counts.lines > counts.blank + counts.oversize;
     if has_lines && !collector.is_known && !collector.is_torn {
-        let look = collector.look.unwrap_or(foreign::look_of_bytes(b""));
+        let look = collector.look.unwrap_or(cr_event::look_of_bytes(b""));
         summary.why = format!(
             "No line of the input is Claude Code's; it looks like {}.",
             look.name
@@ -71,7 +71,7 @@ fn nothing_to_judge(summary: &mut Summary, collector: &Collector) -> bool {
         summary.next = look.next.into();
         summary.code = Some(cr_io::Exit::Data.code());
         summary.category = Some(cr_verdict::Category::Validation.as_str().into());
-    } else if let Some(why) = counts::no_event(counts) {
+    } else if let Some(why) = counts::no_event(counts).filter(|_| !collector.is_torn) {
         summary.why = why.into();
         summary.next = "Look at what wrote it: the agent may not have started.".into();
     } else {
@@ -84,14 +84,15 @@ fn nothing_to_judge(summary: &mut Summary, collector: &Collector) -> bool {
 /// Makes the summary.
 pub(crate) fn summary(collector: &Collector, options: &SummaryOptions) -> Summary {
     let facts = facts(collector);
-    let verdict = judge(&evidence(collector, facts));
+    let question = asked_in_vain(collector);
+    let verdict = judge(&evidence(collector, facts, question.as_ref()));
     let before = collector.sessions_before;
     let mut summary = Summary {
         schema: SCHEMA,
         tool_calls: collector.calls.total,
         supervised: collector.run_facts.seen,
         results: collector.turns.results,
-        turns: collector.turns.list.clone(),
+        turns: collector.turns.list.iter().cloned().collect(),
         subagents: collector.calls.subagents,
         api_retries: collector.api_retries,
         compactions: collector.compactions,
@@ -99,6 +100,11 @@ pub(crate) fn summary(collector: &Collector, options: &SummaryOptions) -> Summar
         counts: collector.counts,
         tools: tools(collector),
         sessions: if before > 0 { before + 1 } else { 0 },
+        first_uuid: options.masked(collector.ids.first_uuid.as_deref()),
+        last_uuid: options.masked(collector.ids.last_uuid().as_deref()),
+        messages: collector.ids.count,
+        messages_digest: collector.ids.digest(),
+        copied_messages: collector.share.copied,
         ..Summary::default()
     };
     spend(&mut summary, collector, options);
@@ -112,7 +118,8 @@ pub(crate) fn summary(collector: &Collector, options: &SummaryOptions) -> Summar
         reasons(&mut summary, collector, &verdict, options);
     }
     summary.errors = errors(collector, facts, &verdict, options);
-    resumption(&mut summary, collector, options);
+    resumption(&mut summary, collector, &options.redactor);
+    session(&mut summary, collector, options);
     if let Some(disorder) = collector.run_facts.disorder {
         summary.stream_error = Some(disorder.into());
         summary.ok = Some(false);
@@ -149,6 +156,9 @@ fn identity(summary: &mut Summary, collector: &Collector, options: &SummaryOptio
     if run.record_cut {
         summary.truncated.push("transcript".into());
     }
+    if collector.is_rest {
+        summary.truncated.push("session".into());
+    }
 }
 
 fn ending(summary: &mut Summary, collector: &Collector, options: &SummaryOptions) {
@@ -171,6 +181,11 @@ fn ending(summary: &mut Summary, collector: &Collector, options: &SummaryOptions
         limit_ms: limit.limit_ms,
         elapsed_ms: limit.elapsed_ms,
         action: options.mask(&limit.action),
+        stopped_tasks: limit
+            .stopped_tasks
+            .iter()
+            .map(|id| options.mask(id))
+            .collect(),
         doing: limit.doing.as_ref().and_then(|doing| options.json(doing)),
     });
     if let Some(last) = &collector.turns.last {
@@ -181,11 +196,7 @@ fn ending(summary: &mut Summary, collector: &Collector, options: &SummaryOptions
 }
 
 fn answer(summary: &mut Summary, collector: &Collector, options: &SummaryOptions) {
-    let last = collector
-        .turns
-        .last
-        .as_ref()
-        .filter(|_| !collector.turns.is_open);
+    let last = last_result(collector);
     let last_text = Some(collector.last_text.as_str()).filter(|text| !text.is_empty());
     let text = match last {
         // At a limit the last words are all there is.
@@ -243,8 +254,8 @@ fn lists(summary: &mut Summary, collector: &Collector, options: &SummaryOptions)
     for turn in &mut summary.turns {
         turn.subtype = options.mask(&turn.subtype);
     }
-    if collector.turns.results > summary.turns.len() as u64 {
-        summary.totals.turns_total = Some(collector.turns.results);
+    if collector.turns.count > summary.turns.len() as u64 {
+        summary.totals.turns_total = Some(collector.turns.count);
     }
     summary
         .background_unfinished
@@ -348,28 +359,4 @@ fn errors(
         }
     }
     errors.iter().map(|error| options.mask(error)).collect()
-}
-
-/// The command to resume, unless there is no session on disk.
-fn resumption(summary: &mut Summary, collector: &Collector, options: &SummaryOptions) {
-    let never_began =
-        collector.turns.last.as_ref().is_some_and(|last| {
-            last.subtype == "error_during_execution" && last.num_turns == Some(0)
-        });
-    if never_began || collector.run_facts.unsaved {
-        return;
-    }
-    let id = collector.session.session_id.as_deref();
-    // Masked, the directory would be another one.
-    let cwd = collector
-        .session
-        .cwd
-        .as_deref()
-        .or(collector.run_facts.cwd.as_deref());
-    let is_plain = cwd.is_none_or(|cwd| options.mask(cwd) == cwd);
-    let resume = id.and_then(|id| resume(id, cwd)).filter(|_| is_plain);
-    if let Some(resume) = resume {
-        summary.resume_command = Some(resume.command);
-        summary.resume_argv = Some(resume.argv);
-    }
 }

@@ -45,14 +45,24 @@ pub(crate) struct Denied {
 }
 
 impl Calls {
-    /// Counts a call once, also when its line comes again.
-    pub(crate) fn call(&mut self, message: Option<u64>, call: &ToolUse<'_>, is_main: bool) {
+    /// Counts a call once, also when its line comes again. One in a copied
+    /// message is counted elsewhere.
+    pub(crate) fn call(
+        &mut self,
+        message: Option<u64>,
+        call: &ToolUse<'_>,
+        is_main: bool,
+        is_copy: bool,
+    ) {
         let id = key(&[call.id.bytes()]);
         if is_main {
             self.last = Some(id);
             if ASKING.iter().any(|name| call.name.is(name)) {
                 self.asked = Some(id);
             }
+        }
+        if is_copy {
+            return;
         }
         if let Some(message) = message.filter(|_| !call.id.bytes().is_empty()) {
             let line = key(&[&message.to_le_bytes(), call.id.bytes()]);

@@ -1,17 +1,22 @@
 //! Collects the facts of a run from its lines.
 
-use cr_event::{Block, Content, Event, Kind, Message, Raw, TurnEnd, is_filler};
+mod results;
+
+use cr_event::{Block, Event, Kind, Look, Message, Raw, Usage, is_filler};
 use cr_stream::{Subtype, begins_attempt};
 use cr_summary::Counts;
 use cr_usage::UsageMeter;
 use cr_verdict::RateLimit;
-use jiff::Timestamp;
 
+use crate::agents_without_log::AgentsWithoutLog;
 use crate::background::Background;
 use crate::calls::Calls;
 use crate::counts::{self, Fate};
-use crate::foreign::{self, Look};
+use crate::evidence::rate_limit;
+use crate::log_end::{LogEnd, text};
+use crate::message_ids::MessageIds;
 use crate::own_lines::RunFacts;
+use crate::owners::{Owners, Share};
 use crate::session::SessionFacts;
 use crate::turns::{Turns, beginning};
 
@@ -24,11 +29,23 @@ const TEXT: usize = 16 << 10;
 pub(crate) struct Collector {
     /// Texts are kept whole.
     keeps_all: bool,
-    /// The lines are those of a subagent's own file.
+    /// The lines are those of a subagent's own file, read with its session.
     pub(crate) is_subagent: bool,
+    /// All lines are those of a subagent's own file, read alone; `None` before
+    /// the first message.
+    is_agents_own: Option<bool>,
+    /// The work of subagents is not counted.
+    leaves_out_subagents: bool,
+    /// Subagents that are known by `progress` lines alone.
+    pub(crate) without_log: AgentsWithoutLog,
+    /// Which messages are counted here.
+    pub(crate) share: Share,
+    pub(crate) ids: MessageIds,
     pub(crate) counts: Counts,
     pub(crate) session: SessionFacts,
     pub(crate) usage: UsageMeter,
+    /// All tokens at the last result.
+    tokens_before: Usage,
     pub(crate) calls: Calls,
     pub(crate) turns: Turns,
     pub(crate) run_facts: RunFacts,
@@ -48,6 +65,8 @@ pub(crate) struct Collector {
     pub(crate) is_cut: bool,
     /// The last line of the agent is cut off.
     pub(crate) is_torn: bool,
+    /// Another summary has the beginning of the session.
+    pub(crate) is_rest: bool,
     /// A line is Claude Code's, or our own.
     pub(crate) is_known: bool,
     /// What the input looks like as long as no line is.
@@ -68,28 +87,24 @@ pub(crate) struct Failure {
     pub(crate) text: String,
 }
 
-/// The last thing that happened in a session's log.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum LogEnd {
-    /// A prompt, a tool at work, nothing at all.
-    #[default]
-    Open,
-    /// The model answered.
-    Answered,
-    /// The model wrote a text, and the log does not say whether it was done: a
-    /// call may have followed.
-    Spoken,
-    /// A person stopped it.
-    Aborted,
-    /// The CLI reported a failure.
-    Failed,
+/// Settings of the command line for collecting.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CollectOptions {
+    /// Each session has a collector of its own.
+    pub(crate) apart: bool,
+    /// Texts are kept whole.
+    pub(crate) keeps_all: bool,
+    /// The work of subagents is not counted.
+    pub(crate) leaves_out_subagents: bool,
 }
 
 impl Collector {
     /// Starts with nothing.
-    pub(crate) fn new(keeps_all: bool) -> Self {
+    pub(crate) fn new(options: CollectOptions, share: Share) -> Self {
         Self {
-            keeps_all,
+            keeps_all: options.keeps_all,
+            leaves_out_subagents: options.leaves_out_subagents,
+            share,
             ..Self::default()
         }
     }
@@ -113,18 +128,20 @@ impl Collector {
     /// Counts a line that is no whole object.
     pub(crate) fn broken(&mut self, line: &[u8]) {
         self.count(Fate::BadJson);
-        self.is_torn |= line.starts_with(b"{") && !self.is_subagent;
+        // A crash of the machine may leave zeros where the last bytes should be.
+        let is_torn = matches!(line.first(), Some(b'{' | 0));
+        self.is_torn |= is_torn && !self.is_subagent;
         if !self.is_known {
             self.look
-                .get_or_insert_with(|| foreign::look_of_bytes(line));
+                .get_or_insert_with(|| cr_event::look_of_bytes(line));
         }
     }
 
     /// Takes a line in.
-    pub(crate) fn take(&mut self, event: &Event<'_>) {
+    pub(crate) fn take(&mut self, event: &Event<'_>, owners: &mut Owners) {
         if !self.is_known {
-            self.is_known = foreign::is_claudes(event);
-            self.look = self.look.or_else(|| Some(foreign::look(event)));
+            self.is_known = cr_event::is_claudes(event);
+            self.look = self.look.or_else(|| Some(cr_event::look(event)));
         }
         if event.kind == Kind::Cr && !self.is_subagent {
             let subtype = Subtype::of(event);
@@ -142,13 +159,15 @@ impl Collector {
             counts::count(&mut self.counts, fate);
             return;
         }
-        if !self.is_subagent {
+        if self.is_subagent {
+            self.without_log.own_line(event);
+        } else {
             if self.begins_session(event) {
                 self.next_session();
             }
             self.session.line(event);
         }
-        let is_used = self.event(event);
+        let is_used = self.event(event, owners);
         self.count(if is_used { Fate::Used } else { Fate::Ignored });
     }
 
@@ -187,17 +206,29 @@ impl Collector {
         self.last_text.clear();
     }
 
-    fn event(&mut self, event: &Event<'_>) -> bool {
+    fn event(&mut self, event: &Event<'_>, owners: &mut Owners) -> bool {
         match event.kind {
-            Kind::Assistant => self.assistant(event),
+            Kind::Assistant => self.assistant(event, owners),
             Kind::User => self.user(event),
-            Kind::StreamEvent => self.usage.piece(event, self.is_main(event)),
+            Kind::StreamEvent => {
+                let is_main = self.is_main(event);
+                self.usage.piece(event, is_main)
+            }
+            Kind::Other => self.progress(event, owners),
             _ if self.is_subagent => false,
-            Kind::Result if foreign::is_claudes_result(event) => self.result(event),
+            Kind::Result if cr_event::is_claudes_result(event) => self.result(event, owners),
             Kind::System => self.system(event),
             Kind::Control => self.calls.control(event),
-            Kind::CostState => self.usage.log_total(event.line),
-            Kind::RateLimit => self.rate_limit(event.line),
+            Kind::CostState => {
+                let has_total = self.usage.log_total(event.line);
+                owners.close(&mut self.share, self.usage.running_total());
+                has_total
+            }
+            Kind::RateLimit => {
+                let limit = rate_limit(event.line);
+                self.rate_limit = limit.or(self.rate_limit);
+                limit.is_some()
+            }
             Kind::Reset => {
                 self.usage.cleared();
                 true
@@ -206,11 +237,31 @@ impl Collector {
         }
     }
 
-    fn is_main(&self, event: &Event<'_>) -> bool {
-        event.is_main() && !self.is_subagent
+    /// Whether the line belongs to the thread that the summary is about: the
+    /// main thread, or the subagent whose own file is read alone.
+    fn is_main(&mut self, event: &Event<'_>) -> bool {
+        if self.is_subagent {
+            return false;
+        }
+        let is_from_agents = || event.is_from_agents_log();
+        let is_own = *self.is_agents_own.get_or_insert_with(is_from_agents);
+        event.is_main() || (is_own && event.parent.is_none())
     }
 
-    fn assistant(&mut self, event: &Event<'_>) -> bool {
+    /// A subagent's message in the log of its session. Where the subagent's own
+    /// file is there too, its messages have the same ids and count once.
+    fn progress(&mut self, event: &Event<'_>, owners: &mut Owners) -> bool {
+        let Some(carried) = event.carried().filter(|_| !self.leaves_out_subagents) else {
+            return false;
+        };
+        if carried.kind != Kind::Assistant {
+            return false;
+        }
+        self.without_log.carried(event.carried_agent());
+        self.assistant(&carried, owners)
+    }
+
+    fn assistant(&mut self, event: &Event<'_>, owners: &mut Owners) -> bool {
         let said = event.message.as_ref();
         let Some(message) = said.filter(|said| **said != Message::default()) else {
             return false;
@@ -224,17 +275,22 @@ impl Collector {
             }
             return is_main;
         }
-        let id = self.usage.message(event, message, is_main);
+        let is_copy = owners.is_copy(&mut self.share, event, message);
+        let id = self.usage.message(event, message, is_main, is_copy);
         for block in message.blocks() {
             if let Block::ToolUse(call) = block {
-                self.calls.call(id, call, is_main);
+                self.calls.call(id, call, is_main, is_copy);
             }
         }
         if is_main {
+            self.ids.line(event, message);
             self.failure = None;
-            self.turns.is_open = self.turns.last.is_some();
+            if self.turns.begin() {
+                // The words of the last turn are no answer of this one.
+                self.last_text.clear();
+            }
             self.keep_text(message);
-            self.log = log_end(message);
+            self.log = LogEnd::of_message(message);
             if event.is_log {
                 self.session.directory(event.line);
             }
@@ -286,41 +342,11 @@ impl Collector {
             }
         }
         if event.is_log && self.is_main(event) && !event.is_synthetic {
-            let start = text(message)
-                .map(|text| text.prefix(64))
-                .unwrap_or_default();
-            self.log = match &*start {
-                start if start.starts_with("[Request interrupted by user") => LogEnd::Aborted,
-                // A command of the CLI and its output need no answer.
-                start if start.starts_with("<local-command") => self.log,
-                start if start.starts_with("<command-") => self.log,
-                _ => LogEnd::Open,
-            };
+            self.log = self.log.after_prompt(message);
             self.session.directory(event.line);
             used = true;
         }
         used
-    }
-
-    fn result(&mut self, event: &Event<'_>) -> bool {
-        let end = TurnEnd::new(event.line);
-        let cost = self.usage.result(event, &end);
-        let most = self.most();
-        self.has_work = true;
-        // Words of an earlier turn are not the last words of this one.
-        if !self.has_spoken && end.num_turns() != Some(0) {
-            self.last_text.clear();
-        }
-        self.has_spoken = false;
-        let failure = self.failure.take().map(|failure| failure.error);
-        self.turns.result(&end, cost, most);
-        if let Some(last) = self.turns.last.as_mut().filter(|last| last.is_error) {
-            last.assistant_error = failure.or(last.assistant_error.take());
-        }
-        for denial in end.denials() {
-            self.calls.denied(denial);
-        }
-        true
     }
 
     fn system(&mut self, event: &Event<'_>) -> bool {
@@ -332,10 +358,7 @@ impl Collector {
         } else if event.is("api_retry") || event.is("api_error") {
             self.api_retries += 1;
         } else if event.is("turn_duration") || event.is("stop_hook_summary") {
-            // A log has these after the model was done.
-            if self.log == LogEnd::Spoken {
-                self.log = LogEnd::Answered;
-            }
+            self.log = self.log.after_turn();
         } else if event.is("permission_denied") {
             self.calls.denied(event.line);
         } else if event.is("compact_boundary") {
@@ -347,49 +370,5 @@ impl Collector {
             return self.background.take(event);
         }
         true
-    }
-
-    fn rate_limit(&mut self, line: Raw<'_>) -> bool {
-        let Some(info) = line.get("rate_limit_info") else {
-            return false;
-        };
-        let resets = info.get("resetsAt").and_then(Raw::u64);
-        let resets = resets.and_then(|at| i64::try_from(at).ok());
-        self.rate_limit = Some(RateLimit {
-            rejected: info.string("status").as_deref() == Some("rejected"),
-            resets_at: resets.and_then(|at| Timestamp::from_second(at).ok()),
-        });
-        true
-    }
-}
-
-/// The last text of a message.
-fn text<'a>(message: &Message<'a>) -> Option<cr_event::Text<'a>> {
-    if let Content::Text(text) = message.content {
-        return Some(text);
-    }
-    let blocks = message.blocks().iter().rev();
-    blocks.copied().find_map(|block| match block {
-        Block::Text(text) => Some(text),
-        _ => None,
-    })
-}
-
-/// How a log ends after this message: with a call in it, or one to come, the
-/// model is not done.
-fn log_end(message: &Message<'_>) -> LogEnd {
-    let calls = message
-        .blocks()
-        .iter()
-        .any(|block| matches!(block, Block::ToolUse(_)));
-    let goes_on = message
-        .stop_reason
-        .is_some_and(|reason| reason.is("tool_use") || reason.is("max_tokens"));
-    if calls || goes_on || text(message).is_none() {
-        LogEnd::Open
-    } else if message.stop_reason.is_none() {
-        LogEnd::Spoken
-    } else {
-        LogEnd::Answered
     }
 }

@@ -1,15 +1,20 @@
 //! The collected facts as evidence for the verdict.
 
+use cr_event::Raw;
 use cr_stream::Reason;
-use cr_verdict::{Evidence, ExitFacts, Finding, Missing, Outcome, ResultFacts};
+use cr_verdict::{Evidence, ExitFacts, Finding, Missing, Outcome, RateLimit, ResultFacts};
+use jiff::Timestamp;
 
-use crate::collector::{Collector, LogEnd};
+use crate::collector::Collector;
+use crate::log_end::LogEnd;
 use crate::own_lines::Ended;
+use crate::turns::LastResult;
 
 /// The evidence for the verdict.
 pub(crate) fn evidence<'a>(
     collector: &'a Collector,
     result: Option<ResultFacts<'a>>,
+    question: Option<&'a AskedInVain>,
 ) -> Evidence<'a> {
     let exit = collector.run_facts.exit.as_ref();
     let last = collector.turns.last.as_ref();
@@ -31,7 +36,9 @@ pub(crate) fn evidence<'a>(
         stderr: exit.map_or("", stderr_text),
         schema_missed: asked && !answered && !is_local,
         last_call_denied: collector.calls.last_denied(),
-        question_open: collector.calls.is_asking(),
+        question_open: question.is_some() || collector.calls.is_asking(),
+        question: question.map(|question| question.text.as_str()),
+        ask_timed_out: question.is_some_and(|question| question.timed_out),
         verification: finding(collector),
         missing: missing(collector),
         denials: collector.calls.denied_now(),
@@ -40,10 +47,31 @@ pub(crate) fn evidence<'a>(
     }
 }
 
+/// A question that nobody answered.
+#[derive(Debug)]
+pub(crate) struct AskedInVain {
+    /// In one line, with its tool.
+    text: String,
+    /// Nobody answered it in time, and the run ended by that.
+    timed_out: bool,
+}
+
+/// The question that a person must answer, if there is one.
+pub(crate) fn asked_in_vain(collector: &Collector) -> Option<AskedInVain> {
+    let (question, timed_out) = collector.run_facts.conversation.first_question()?;
+    let text = match (&question.tool, &*question.kind) {
+        (Some(tool), "permission") => format!("{tool}: {}", question.text),
+        _ => question.text.clone(),
+    };
+    Some(AskedInVain { text, timed_out })
+}
+
 /// Why there is no result that counts, if there is none.
 fn missing(collector: &Collector) -> Missing {
-    if collector.is_torn {
+    if is_torn(collector) {
         Missing::LineEnd
+    } else if is_cut_off(collector) {
+        Missing::Messages
     } else if collector.turns.is_open {
         Missing::WorkAfterResult
     } else if collector.session.is_log && collector.log == LogEnd::Spoken {
@@ -91,22 +119,45 @@ fn exit_facts<'a>(Ended { exit, .. }: &'a Ended, collector: &Collector) -> ExitF
 /// last line is cut off: more may have followed.
 pub(crate) fn facts(collector: &Collector) -> Option<ResultFacts<'_>> {
     let facts = result_facts(collector).or_else(|| log_facts(collector))?;
-    let is_last = !collector.is_cut && (!collector.is_torn || facts.is_error);
+    let is_last = !collector.is_cut && (!is_torn(collector) || facts.is_error);
     is_last.then_some(facts)
 }
 
-/// The last result, unless a further turn was begun and cut: its end is missing
-/// then. A run that the supervisor ended after a result keeps it.
-fn result_facts(collector: &Collector) -> Option<ResultFacts<'_>> {
-    let last = collector.turns.last.as_ref()?;
+/// Whether the agent's last line is cut off.
+fn is_torn(collector: &Collector) -> bool {
     let exit = collector.run_facts.exit.as_ref();
-    let is_ours = exit.is_some_and(|ended| {
+    collector.is_torn || exit.is_some_and(|ended| ended.exit.has_cut_line())
+}
+
+fn is_ended_by_us(collector: &Collector) -> bool {
+    let exit = collector.run_facts.exit.as_ref();
+    exit.is_some_and(|ended| {
         let reason = ended.exit.reason.known();
         !matches!(reason, Some(Reason::Exit | Reason::Signal))
-    });
-    if collector.turns.is_open && !is_ours {
-        return None;
-    }
+    })
+}
+
+/// The last result, unless a further turn was begun and cut: its end is missing
+/// then. A run that the supervisor ended after a result keeps it, if it has a
+/// single prompt: the further turn was not asked for.
+pub(crate) fn last_result(collector: &Collector) -> Option<&LastResult> {
+    let is_kept = is_ended_by_us(collector) && !collector.run_facts.takes_messages;
+    let is_over = (!collector.turns.is_open || is_kept) && !is_cut_off(collector);
+    collector.turns.last.as_ref().filter(|_| is_over)
+}
+
+/// Whether messages of a session have no answer, and nobody wanted it to end like
+/// that.
+fn is_cut_off(collector: &Collector) -> bool {
+    let exit = collector.run_facts.exit.as_ref();
+    let how = exit.and_then(|ended| ended.exit.completed_by.as_deref());
+    how.is_none_or(|how| how == "input_end")
+        && exit.is_some()
+        && collector.run_facts.conversation.unanswered() > 0
+}
+
+fn result_facts(collector: &Collector) -> Option<ResultFacts<'_>> {
+    let last = last_result(collector)?;
     let error = last.errors.first().map(String::as_str);
     Some(ResultFacts {
         is_error: last.is_error,
@@ -143,4 +194,15 @@ fn log_facts(collector: &Collector) -> Option<ResultFacts<'_>> {
             ..good
         }),
     }
+}
+
+/// The limit that a `rate_limit_event` reports.
+pub(crate) fn rate_limit(line: Raw<'_>) -> Option<RateLimit> {
+    let info = line.get("rate_limit_info")?;
+    let resets = info.get("resetsAt").and_then(Raw::u64);
+    let resets = resets.and_then(|at| i64::try_from(at).ok());
+    Some(RateLimit {
+        rejected: info.string("status").as_deref() == Some("rejected"),
+        resets_at: resets.and_then(|at| Timestamp::from_second(at).ok()),
+    })
 }

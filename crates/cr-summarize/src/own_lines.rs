@@ -6,6 +6,7 @@ use cr_event::Event;
 use cr_stream::{GitEnd, Limit, OwnLine, Run, Start, Task};
 use cr_summary::{Attempt, Git};
 
+use crate::conversation::Conversation;
 use crate::counts::Fate;
 
 /// The longest text that is kept of one end of the standard error.
@@ -20,13 +21,19 @@ const MOST_LEAKED: usize = 1000;
 pub(crate) struct RunFacts {
     /// There is one.
     pub(crate) seen: bool,
+    /// One of them is `cr/start`.
+    pub(crate) has_start: bool,
     pub(crate) run_id: Option<String>,
     pub(crate) run_dir: Option<String>,
     pub(crate) cwd: Option<String>,
+    /// The options that mean the settings, where the record does not have them.
+    pub(crate) options: Option<Vec<String>>,
     pub(crate) model: Option<String>,
     pub(crate) schema_asked: bool,
     /// The agent resumes a session.
     pub(crate) resumes: bool,
+    /// The agent takes messages while it runs, and each wants an answer.
+    pub(crate) takes_messages: bool,
     /// The session leaves nothing on disk, as it was told.
     pub(crate) unsaved: bool,
     /// Whether the run left files in its directory.
@@ -45,6 +52,8 @@ pub(crate) struct RunFacts {
     pub(crate) disorder: Option<&'static str>,
     /// The attempts that have ended, of a run of several.
     pub(crate) attempts: Vec<Attempt>,
+    /// The messages, turns and questions of a session.
+    pub(crate) conversation: Conversation,
     /// The run of all attempts.
     pub(crate) whole: Option<WholeRun>,
 }
@@ -95,6 +104,9 @@ impl RunFacts {
             OwnLine::Run(run) => self.whole(*run),
             OwnLine::Forged(_) => self.forged += 1,
             OwnLine::Cut(_) => self.record_cut = true,
+            OwnLine::State(state) => self.conversation.state(&state),
+            OwnLine::Input(input) => self.conversation.input(&input),
+            OwnLine::Ask(ask) => self.conversation.ask(&ask),
             OwnLine::Task(_) => {}
             OwnLine::Oversize(_) => return Fate::Oversize,
             _ => return Fate::Ignored,
@@ -103,6 +115,8 @@ impl RunFacts {
     }
 
     fn start(&mut self, start: Start<'_>) {
+        self.has_start = true;
+        self.takes_messages = start.takes_messages();
         self.run_dir = owned(start.run_dir);
         self.cwd = owned(start.cwd);
         self.model = owned(start.model);
@@ -116,6 +130,7 @@ impl RunFacts {
         self.schema_asked = has("--json-schema");
         self.unsaved = has("--no-session-persistence");
         self.resumes = has("--resume") || has("--continue");
+        self.options = all_owned(start.options);
     }
 
     fn whole(&mut self, run: Run<'_>) {
@@ -128,6 +143,7 @@ impl RunFacts {
     pub(crate) fn begin_again(&mut self) {
         self.exit = None;
         self.limit = None;
+        self.conversation.next_attempt();
         self.recorded = None;
     }
 

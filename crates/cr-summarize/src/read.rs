@@ -5,15 +5,26 @@ use std::io::{self, Read};
 use cr_event::Documents;
 use cr_io::{Line, Lines};
 
+use crate::collector::Collector;
 use crate::sessions::Sessions;
 
 /// Reads `input` to its end; no line or document over `limit` bytes is held.
-pub(crate) fn read(input: impl Read, limit: usize, sessions: &mut Sessions) -> io::Result<()> {
+/// Where there are many sessions, the oldest ones are given to `take`.
+pub(crate) fn read(
+    input: impl Read,
+    limit: usize,
+    sessions: &mut Sessions,
+    take: &mut dyn FnMut(Vec<Collector>),
+) -> io::Result<()> {
     let mut lines = Lines::new(input).limit(limit).check_objects();
     let mut documents = Documents::new(limit);
-    let read = each(&mut lines, limit, &mut documents, sessions);
+    let read = each(&mut lines, limit, &mut documents, sessions, take);
     // Lines before an error count all the same.
+    let is_cut = documents.is_open();
     documents.finish(&mut |line| sessions.line(line));
+    if is_cut && !sessions.is_known() {
+        sessions.tear();
+    }
     read
 }
 
@@ -22,6 +33,7 @@ fn each(
     limit: usize,
     documents: &mut Documents,
     sessions: &mut Sessions,
+    take: &mut dyn FnMut(Vec<Collector>),
 ) -> io::Result<()> {
     while let Some(line) = lines.next()? {
         match line {
@@ -34,6 +46,9 @@ fn each(
                     sessions.skip(lines.is_object());
                 } else {
                     documents.line(line, &mut |line| sessions.line(line));
+                    if sessions.are_many() {
+                        take(sessions.take_oldest());
+                    }
                 }
             }
             Line::Long(head) if documents.is_lines() && sessions.can_skip(head) => {

@@ -5,22 +5,19 @@ use std::mem;
 use cr_event::{Event, Kind, strip};
 use cr_stream::Subtype;
 
-use crate::collector::Collector;
+use crate::collector::{CollectOptions, Collector};
 use crate::counts::Fate;
-
-/// Sessions with a summary of their own in one input; further ones are counted with the last.
-const SESSIONS: usize = 10_000;
+use crate::left_sessions::LeftSessions;
+use crate::owners::Owners;
 
 /// The collectors of an input.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
-    /// Whether each session has a collector of its own.
-    apart: bool,
-    /// Whether texts are kept whole.
-    keeps_all: bool,
+    options: CollectOptions,
+    /// Which messages the files before this one count.
+    owners: Owners,
     current: Collector,
-    /// The others, in the order they were left.
-    others: Vec<Collector>,
+    others: LeftSessions,
     /// The last skipped line that has a time.
     timed: Vec<u8>,
     /// A skipped line that is not known to be whole yet.
@@ -38,16 +35,18 @@ fn is_piece(head: &[u8]) -> bool {
     head.starts_with(br#"{"type":"stream_event","event":{"type":"content_block_"#)
 }
 
+/// Whether a line is of the type `user`, as [`Kind::of_head`] says: this is asked
+/// for every line.
 fn is_user(head: &[u8]) -> bool {
-    Kind::of_head(head) == Some(Kind::User)
+    head.starts_with(br#"{"type":"user""#)
 }
 
 impl Sessions {
-    /// Starts with nothing.
-    pub(crate) fn new(apart: bool, keeps_all: bool) -> Self {
+    /// Starts with nothing but what other files count.
+    pub(crate) fn new(options: CollectOptions, owners: Owners) -> Self {
         let mut sessions = Self {
-            apart,
-            keeps_all,
+            options,
+            owners,
             ..Self::default()
         };
         sessions.current = sessions.fresh();
@@ -66,10 +65,10 @@ impl Sessions {
         if event.at.is_some() {
             self.timed.clear();
         }
-        if self.apart {
+        if self.options.apart {
             self.choose(&event);
         }
-        self.current.take(&event);
+        self.current.take(&event, &mut self.owners);
     }
 
     /// Whether a line that begins with `head` need not be parsed. A tool's result
@@ -77,7 +76,7 @@ impl Sessions {
     /// one is not held for that. Of a large line `head` may be the beginning.
     pub(crate) fn can_skip(&self, head: &[u8]) -> bool {
         let is_large = head.len() >= LARGE;
-        let is_needed = || self.apart || self.current.needs_users(is_large);
+        let is_needed = || self.options.apart || self.current.needs_users(is_large);
         is_piece(head) || (is_user(head) && !is_needed())
     }
 
@@ -120,16 +119,40 @@ impl Sessions {
         self.current.is_cut = true;
     }
 
+    /// Whether a line is Claude Code's, or our own.
+    pub(crate) fn is_known(&self) -> bool {
+        self.current.is_known
+    }
+
+    /// The end of the input is missing.
+    pub(crate) fn tear(&mut self) {
+        self.current.is_torn = true;
+    }
+
     /// Whether the lines so far are a session's log.
     pub(crate) fn is_log(&self) -> bool {
         self.current.session.is_log
     }
 
-    /// The sessions, in order.
-    pub(crate) fn finish(mut self) -> Vec<Collector> {
+    /// Whether so many sessions are open that some have to be taken out.
+    pub(crate) fn are_many(&self) -> bool {
+        self.others.is_full()
+    }
+
+    /// Takes out the sessions that were left longest ago.
+    pub(crate) fn take_oldest(&mut self) -> Vec<Collector> {
+        let mut oldest = self.others.take_oldest();
+        continue_totals(&mut oldest, &self.owners);
+        oldest
+    }
+
+    /// The sessions, in order, and what they count.
+    pub(crate) fn finish(mut self) -> (Vec<Collector>, Owners) {
         self.take_kept_time();
-        self.others.push(self.current);
-        self.others
+        let mut all = self.others.into_all();
+        all.push(self.current);
+        continue_totals(&mut all, &self.owners);
+        (all, self.owners)
     }
 
     fn take_kept_time(&mut self) {
@@ -152,26 +175,61 @@ impl Sessions {
         let Some(id) = event.session_id.map(cr_event::Text::decode) else {
             return;
         };
-        match &self.current.session.session_id {
-            Some(current) if *current == id => return,
+        match self.current.session.session_id.as_deref() {
             None => return,
+            Some(current) if *current == *id => return,
             Some(_) => {}
         }
-        let is_it = |other: &Collector| other.session.session_id.as_deref() == Some(&*id);
-        match self.others.iter().rposition(is_it) {
-            Some(at) => mem::swap(&mut self.current, &mut self.others[at]),
-            None => self.leave(),
+        if !self.others.swap(&id, &mut self.current) {
+            self.leave();
+            self.current.is_rest = self.others.is_taken_out(&id);
         }
     }
 
     fn leave(&mut self) {
-        if self.others.len() + 1 < SESSIONS {
-            let fresh = self.fresh();
-            self.others.push(mem::replace(&mut self.current, fresh));
+        let fresh = self.fresh();
+        self.others.push(mem::replace(&mut self.current, fresh));
+    }
+
+    fn fresh(&mut self) -> Collector {
+        Collector::new(self.options, self.owners.begin())
+    }
+}
+
+/// The total of a log goes on from that of the session that it copies.
+fn continue_totals(collectors: &mut [Collector], owners: &Owners) {
+    let copies = collectors.iter_mut().filter(|one| one.share.copied > 0);
+    for collector in copies {
+        let before = owners.total_before(&collector.share);
+        collector.usage.continues(before.as_ref());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::left_sessions::MOST;
+
+    fn apart() -> CollectOptions {
+        CollectOptions {
+            apart: true,
+            ..CollectOptions::default()
         }
     }
 
-    fn fresh(&self) -> Collector {
-        Collector::new(self.keeps_all)
+    fn line(session: u64) -> String {
+        format!(r#"{{"type":"result","subtype":"success","result":"x","session_id":"{session}"}}"#)
+    }
+
+    #[test]
+    fn a_session_that_comes_back_is_found_among_many() {
+        let mut sessions = Sessions::new(apart(), Owners::default());
+        let numbers = 0..MOST as u64;
+        for session in numbers.clone().chain(numbers.clone().rev()).chain(numbers) {
+            sessions.line(line(session).as_bytes());
+        }
+        let (all, _) = sessions.finish();
+        assert_eq!(all.len(), MOST);
+        assert!(all.iter().all(|session| session.turns.results == 3));
     }
 }

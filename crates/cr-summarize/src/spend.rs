@@ -15,15 +15,23 @@ pub(crate) fn spend(summary: &mut Summary, collector: &Collector, options: &Summ
     let tokens = &summary.tokens;
     let context = tokens.context_used.zip(tokens.context_window);
     summary.context_warning = context.is_some_and(|(used, window)| is_nearly_full(used, window));
-    if spent.is_output_at_least() {
+    let lacks_messages = !collector.without_log.is_empty();
+    if lacks_messages {
+        summary.lower_bounds.push("tokens".into());
+    }
+    if lacks_messages || spent.is_output_at_least() {
         summary.lower_bounds.push("tokens.output".into());
     }
     let (models, is_at_least) = models(collector, options);
     summary.models = models;
-    if is_at_least {
+    if lacks_messages || is_at_least {
         summary.lower_bounds.push("models".into());
     }
-    cost(summary, &spent, collector, options);
+    if collector.share.is_copy() {
+        no_cost(summary, collector);
+    } else {
+        cost(summary, &spent, collector, options);
+    }
 }
 
 fn tokens(spent: &Spent, collector: &Collector, options: &SummaryOptions) -> Tokens {
@@ -85,6 +93,13 @@ fn models(collector: &Collector, options: &SummaryOptions) -> (BTreeMap<String, 
     (models, is_at_least)
 }
 
+/// The cost of a run whose messages are all counted elsewhere.
+fn no_cost(summary: &mut Summary, collector: &Collector) {
+    summary.cost_usd = Some(0.0);
+    summary.cost_source = "copy".into();
+    summary.session_cost_usd = collector.usage.cost().session();
+}
+
 /// The cost by the results or the log. Work after the last result is estimated,
 /// if that is wanted; else the cost is a lower bound.
 fn cost(summary: &mut Summary, spent: &Spent, collector: &Collector, options: &SummaryOptions) {
@@ -106,7 +121,10 @@ fn cost(summary: &mut Summary, spent: &Spent, collector: &Collector, options: &S
         (Some((cost, source)), None) => (Some(cost), source.as_str()),
         (None, None) => (None, "none"),
     };
-    let is_whole = estimate.is_some() && !spent.has_open_output && !collector.usage.has_lost_work();
+    let is_whole = estimate.is_some()
+        && !spent.has_open_output
+        && !collector.usage.has_lost_work()
+        && collector.without_log.is_empty();
     if cost.is_some() && has_more && !is_whole {
         summary.lower_bounds.push("cost_usd".into());
     }

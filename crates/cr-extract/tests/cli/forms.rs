@@ -44,11 +44,16 @@ fn without_a_result_or_its_text_the_last_message_is_the_answer() {
         String::new(),
         result(""),
         result(" \n"),
-        format!("{tool}{sub}{thinking}{torn}"),
+        format!("{tool}{sub}{thinking}"),
     ] {
         let stream = format!("{said}{rest}");
         assert_eq!(text_of(&stream).as_deref(), Some("two\nthree"), "{stream}");
     }
+    let output = run(&["--text"], format!("{said}{tool}{torn}"));
+    assert_eq!(
+        (output.status.code(), &*output.stdout),
+        (Some(65), &b"two\nthree\n"[..])
+    );
     // What was said of another thing in between is not joined.
     let apart = message("b", "zero") + &said;
     assert_eq!(text_of(&apart).as_deref(), Some("two\nthree"));

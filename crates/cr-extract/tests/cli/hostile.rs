@@ -94,25 +94,56 @@ fn text_that_is_no_unicode_costs_only_itself() {
 }
 
 #[test]
-fn a_torn_last_line_is_no_event() {
+fn a_torn_last_line_is_no_event_and_no_success() {
     let whole = result("{\"a\":1}");
     let second = result("{\"b\":2}");
     let last = second.trim_end().len();
     for cut in 0..=second.len() {
-        let wanted = if cut >= last {
-            "{\"b\":2}"
-        } else {
-            "{\"a\":1}"
+        let (wanted, code) = match cut {
+            0 => ("{\"a\":1}", 0),
+            cut if cut < last => ("{\"a\":1}", 65),
+            _ => ("{\"b\":2}", 0),
         };
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("run.ndjson");
-        std::fs::write(&path, format!("{whole}{}", &second[..cut])).expect("written");
-        let output = tool(&[]).arg(path).output().expect("run");
-        assert_eq!(
-            String::from_utf8_lossy(&output.stdout),
-            format!("{wanted}\n"),
-            "{cut}"
-        );
+        let input = format!("{whole}{}", &second[..cut]);
+        std::fs::write(&path, &input).expect("written");
+        let from_file = tool(&[]).arg(path).output().expect("run");
+        let from_pipe = tool(&[]).write_stdin(input).output().expect("run");
+        for output in [from_file, from_pipe] {
+            let stdout = String::from_utf8_lossy(&output.stdout);
+            assert_eq!(stdout, format!("{wanted}\n"), "{cut}");
+            assert_eq!(output.status.code(), Some(code), "{cut}");
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(stderr.contains("cut off"), code == 65, "{cut}: {stderr}");
+        }
+    }
+}
+
+#[test]
+fn the_answer_of_a_run_whose_last_line_was_cut_is_no_success() {
+    let exit = |reason: &str, is_torn: bool| {
+        format!(
+            "{}{{\"type\":\"cr\",\"subtype\":\"exit\",\"run_id\":\"r\",\"reason\":\"{reason}\",\"exit_code\":0,\"torn_tail\":{is_torn}}}\n",
+            result("{\"a\":1}")
+        )
+    };
+    let attempt = "{\"type\":\"cr\",\"subtype\":\"task\",\"run_id\":\"r\",\"id\":\"t\",\"attempt\":2,\"state\":\"running\"}\n";
+    for (input, code) in [
+        (exit("exit", true), 65),
+        (exit("exit", false), 0),
+        (exit("post_result", true), 0),
+        (exit("exit", true) + attempt + &exit("exit", false), 0),
+    ] {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("run.ndjson");
+        std::fs::write(&path, &input).expect("written");
+        let from_file = tool(&[]).arg(path).output().expect("run");
+        let from_pipe = tool(&[]).write_stdin(input.clone()).output().expect("run");
+        for output in [from_file, from_pipe] {
+            assert_eq!(output.stdout, b"{\"a\":1}\n", "{input}");
+            assert_eq!(output.status.code(), Some(code), "{input}");
+        }
     }
 }
 
@@ -170,5 +201,21 @@ fn only_the_end_of_a_file_is_read() {
                 "{tail}"
             );
         }
+    }
+}
+
+#[test]
+fn a_document_that_is_cut_off_is_no_answer() {
+    let end = "{\n \"type\": \"result\",\n \"subtype\": \"success\",\n \"result\": \"{}\"\n}";
+    let said = "{\n \"type\": \"assistant\",\n \"message\": {\"id\": \"a\", \"content\": \"x\"}\n}";
+    for whole in [end.to_owned(), format!("[\n{said},\n{end}\n]")] {
+        let cut = &whole[..whole.len() - 3];
+        let output = crate::tool::run(&["--text"], cut);
+        assert_eq!(
+            (output.status.code(), &*output.stdout),
+            (Some(65), &b""[..])
+        );
+        let output = crate::tool::run(&["--text"], whole);
+        assert_eq!(output.stdout, b"{}\n");
     }
 }

@@ -60,11 +60,18 @@ fn a_thousand_logs_are_summed_up_in_one_call() {
     assert_eq!(output.status.code(), Some(0));
     let summaries = all(&output.stdout);
     assert_eq!(summaries.len(), 1000);
-    assert!(
-        summaries
-            .iter()
-            .all(|summary| summary["cost_usd"] == 0.0305)
-    );
+    // They are copies of one session, and are counted once.
+    let costs = summaries
+        .iter()
+        .filter_map(|summary| summary["cost_usd"].as_f64());
+    assert_eq!(costs.sum::<f64>().to_bits(), 0.0305_f64.to_bits());
+    let own = summaries
+        .iter()
+        .filter(|summary| summary["cost_usd"] != 0.0);
+    assert_eq!(own.count(), 1);
+    for summary in &summaries {
+        assert_eq!(summary["session_cost_usd"], 0.0305);
+    }
 }
 
 #[test]
@@ -141,4 +148,36 @@ fn sessions_are_told_apart_when_asked() {
             (&0.into(), 3)
         );
     }
+}
+
+fn end_of(session: usize) -> String {
+    format!(
+        "{{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"x\",\"session_id\":\"s{session}\"}}\n"
+    )
+}
+
+#[test]
+fn any_number_of_sessions_have_lines_of_their_own() {
+    const SESSIONS: usize = 25_000;
+    // The last of them is an old one, whose line is printed already.
+    let stream: String = (0..SESSIONS).chain([7]).map(end_of).collect();
+    let output = tool()
+        .args(["--per-session", "--total"])
+        .write_stdin(stream)
+        .output()
+        .expect("run");
+    let mut summaries = all(&output.stdout);
+    let total = summaries.pop().expect("the total");
+    assert_eq!(total["results"], SESSIONS + 1);
+    let ids = summaries
+        .iter()
+        .map(|summary| summary["session_id"].clone());
+    let wanted = (0..SESSIONS)
+        .chain([7])
+        .map(|id| serde_json::json!(format!("s{id}")));
+    assert!(ids.eq(wanted), "each session once, in order");
+    assert!(summaries.iter().all(|summary| summary["results"] == 1));
+    let (last, others) = summaries.split_last().expect("summaries");
+    assert_eq!(last["truncated"], serde_json::json!(["session"]));
+    assert!(others.iter().all(|summary| summary["truncated"].is_null()));
 }

@@ -1,6 +1,7 @@
 //! Memory is bounded for every input.
 
 use cr_test::{Command, bin};
+use serde_json::json;
 
 /// Address space that the tool may take, in kilobytes: the bound on memory, and
 /// room for what is only reserved.
@@ -25,4 +26,19 @@ fn a5_lines_of_many_small_parts_take_no_more_than_their_bytes() {
         let output = shell.args(["-c", &limited]).write_stdin(line).output();
         assert!(!output.expect("run").stdout.is_empty(), "{begin}");
     }
+}
+
+#[test]
+fn a5_many_sessions_take_no_more_than_those_that_are_kept() {
+    let line = |id| {
+        json!({"type": "result", "subtype": "success", "session_id": format!("s{id}")}).to_string()
+    };
+    let lines: Vec<_> = (0..60_000).map(line).collect();
+    let tool = bin("cr-summarize");
+    let limited = format!("ulimit -v {MOST}; exec {} --per-session", tool.display());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &limited]).write_stdin(lines.join("\n"));
+    let output = shell.output().expect("run");
+    let printed = String::from_utf8_lossy(&output.stdout).lines().count();
+    assert_eq!((printed, output.status.code()), (60_000, Some(0)));
 }

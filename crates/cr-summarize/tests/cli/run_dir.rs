@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::tool::{good, summary, tool};
+use crate::tool::{fixture, good, summary, tool};
 
 fn run(dir: &Path) -> (i32, Value, String) {
     let output = tool()
@@ -82,4 +82,20 @@ fn t8_a_trap_is_refused_and_the_verdict_stands() {
         assert_eq!(fs::read(&victim).expect("read"), b"untouched");
         assert!(!dir.path().join("summary.json").exists());
     }
+}
+
+#[test]
+fn with_tee_the_input_is_passed_on_and_the_summary_is_in_the_directory() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = fixture("captures/05-budget.ndjson");
+    let bytes = std::fs::read(&path).expect("a capture");
+    let mut command = tool();
+    command.arg("--tee").arg("--run-dir").arg(dir.path());
+    let output = command.write_stdin(bytes.clone()).output().expect("run");
+    assert_eq!(output.status.code(), Some(3));
+    assert!(output.stdout == bytes, "passed on as it is");
+    let summary = std::fs::read_to_string(dir.path().join("summary.json"));
+    assert!(summary.expect("a file").contains("limit_budget"));
+    let many = tool().arg("--tee").args([&path, &path]).output();
+    assert_eq!(many.expect("run").status.code(), Some(2));
 }

@@ -42,6 +42,50 @@ fn f3_a_missing_end_is_incomplete_whatever_the_result_says() {
 }
 
 #[test]
+fn a_session_that_ends_before_every_message_is_answered_is_no_success() {
+    let input = |state: &str| {
+        format!(
+            r#"{{"type":"cr","subtype":"input","at":"2026-11-18T01:01:00.000Z","run_id":"r1","id":"m2","from":"me","state":"{state}"}}"#
+        )
+    };
+    let body = format!("{}{}\n", good(), input("queued"));
+    for (fields, code) in [
+        (json!({"reason": "guardian_died"}), 6),
+        (json!({}), 6),
+        (json!({"completed_by": "input_end"}), 6),
+        // Somebody wanted it.
+        (json!({"completed_by": "stop"}), 0),
+        (json!({"completed_by": "field"}), 0),
+    ] {
+        let (found, summary) = run(&body, &fields);
+        assert_eq!(found, code, "{fields} {summary}");
+        assert_eq!(summary["inputs_unanswered"], 1);
+    }
+    let body = format!("{body}{}\n", input("done"));
+    assert_eq!(run(&body, &json!({"reason": "guardian_died"})).0, 0);
+}
+
+#[test]
+fn a_torn_tail_is_no_success_unless_we_ended_the_agent() {
+    let torn = |fields: Value| {
+        let mut all = json!({"torn_tail": true});
+        let fields = fields.as_object().expect("fields").clone();
+        all.as_object_mut().expect("an object").extend(fields);
+        run(&good(), &all)
+    };
+    let (code, summary) = torn(json!({}));
+    assert_eq!((code, &summary["incomplete"]), (6, &json!(true)));
+    let why = summary["why"].as_str().expect("why");
+    assert!(why.contains("last line"), "{why}");
+    // An error is no better for it.
+    let (code, _) = torn(json!({"exit_code": 3}));
+    assert_eq!(code, 1);
+    // After the result our signal may cut a line.
+    let (code, _) = torn(json!({"reason": "post_result", "killed": true}));
+    assert_eq!(code, 0);
+}
+
+#[test]
 fn f3_an_end_that_is_not_the_end_is_a_broken_stream() {
     let end = exit(&json!({}));
     for after in [end.as_str(), good().trim_end(), "not json"] {
@@ -207,4 +251,81 @@ fn a_timeout_says_which_clock_and_how_long_it_is() {
     assert_eq!((code, &summary["why"]), (124, &json!(why)));
     let (_, summary) = run(&limit("tool"), &fields);
     assert_eq!(summary["why"], why.replace(" of 15m", ""));
+}
+
+/// A change of a message or of a question.
+fn own(subtype: &str, fields: &Value) -> String {
+    let mut line =
+        json!({"type": "cr", "subtype": subtype, "at": "2026-11-18T01:01:00.000Z", "run_id": "r1"});
+    let fields = fields.as_object().expect("fields").clone();
+    line.as_object_mut().expect("an object").extend(fields);
+    format!("{line}\n")
+}
+
+const EMPTY: &str = r#"{"type":"result","subtype":"success","is_error":false,"num_turns":0,"result":"","session_id":"80f8ae6e-b027-4253-8e9c-1ffd717366a1","total_cost_usd":0.25}"#;
+
+#[test]
+fn an_empty_result_is_no_turn_and_not_the_answer_of_a_session() {
+    let message = own(
+        "input",
+        &json!({"id": "m1", "from": "me", "state": "started", "turn": 1}),
+    );
+    let done = own(
+        "input",
+        &json!({"id": "m1", "from": "me", "state": "done", "turn": 1}),
+    );
+    let body = format!("{message}{EMPTY}\n{}{done}", good());
+    let (code, summary) = run(&body, &json!({}));
+    assert_eq!((code, &summary["result"]), (0, &json!("hi")), "{summary}");
+    assert_eq!(
+        (&summary["results"], &summary["cost_usd"]),
+        (&json!(2), &json!(0.5))
+    );
+    let turns = summary["turns"].as_array().expect("turns");
+    assert_eq!(turns.len(), 1);
+    // What it cost belongs to the turn.
+    assert_eq!(
+        (&turns[0]["number"], &turns[0]["cost_usd"]),
+        (&json!(1), &json!(0.5))
+    );
+    assert_eq!(turns[0]["messages"], json!(["m1"]));
+    // A session that was cut off before its answer has none.
+    let (code, summary) = run(&format!("{message}{EMPTY}\n"), &json!({}));
+    assert_eq!((code, &summary["result"]), (6, &Value::Null), "{summary}");
+    assert_eq!(summary["inputs_unanswered"], 1);
+    // A command of the CLI itself has no other result.
+    let (code, summary) = run(&format!("{EMPTY}\n"), &json!({}));
+    assert_eq!((code, &summary["turns"]), (0, &json!([])), "{summary}");
+}
+
+#[test]
+fn a_question_that_is_open_at_the_end_needs_input_and_a_withdrawn_one_does_not() {
+    let ask = |state: &str| {
+        own(
+            "ask",
+            &json!({"id": "q1", "kind": "choice", "tool": "AskUserQuestion", "agent": null,
+            "text": "Which colour?", "input": {}, "state": state}),
+        )
+    };
+    let (code, summary) = run(&(ask("open") + &good()), &json!({}));
+    assert_eq!(
+        (code, &summary["outcome"]),
+        (4, &json!("needs_input")),
+        "{summary}"
+    );
+    assert_eq!(summary["questions"][0]["state"], "open");
+    let next = summary["next"].as_str().expect("next");
+    assert!(
+        next.contains("cr-send /runs/r1 --answer q1 CHOICE"),
+        "{next}"
+    );
+    let why = summary["why"].as_str().expect("why");
+    assert!(why.ends_with("Which colour?."), "{why}");
+    let withdrawn = ask("open") + &ask("withdrawn") + &good();
+    let (code, summary) = run(&withdrawn, &json!({}));
+    assert_eq!(
+        (code, &summary["questions"]),
+        (0, &Value::Null),
+        "{summary}"
+    );
 }

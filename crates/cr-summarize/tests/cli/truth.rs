@@ -92,6 +92,19 @@ fn work_after_the_last_result_is_said_and_not_in_the_cost() {
 }
 
 #[test]
+fn the_words_of_a_turn_are_no_answer_of_the_work_after_it() {
+    let mut call = message("s", "b", "");
+    call["message"]["content"] =
+        json!([{"type": "tool_use", "id": "t", "name": "Bash", "input": {}}]);
+    let first = lines(&[message("s", "a", "x"), end("s", "x")]);
+    let (code, got) = of_bytes(first.clone() + &lines(&[call.clone()]));
+    assert_eq!((code, &got["result"]), (6, &Value::Null));
+    assert_eq!(got["json"], Value::Null);
+    let (_, got) = of_bytes(first + &lines(&[call, message("s", "c", "y")]));
+    assert_eq!(got["result"], "y");
+}
+
+#[test]
 fn the_last_session_decides_and_the_one_before_does_not_answer_for_it() {
     let first = [message("a", "a", "x"), end("a", "first")];
     let banner = json!({"type": "system", "subtype": "init", "session_id": "b", "model": "m"});
@@ -142,19 +155,32 @@ fn an_error_of_the_api_that_only_a_flag_marks_is_no_answer() {
     );
 }
 
+/// A document over many lines without its last bytes.
+fn cut_off(document: &Value) -> String {
+    let text = serde_json::to_string_pretty(document).expect("JSON");
+    text[..text.len() - 5].to_owned()
+}
+
 #[test]
 fn a_log_that_may_be_cut_is_no_success() {
     let prompt = log("user", None, &text("Do it."));
     let said = log("assistant", None, &text("I will look."));
     let done = log("assistant", Some("end_turn"), &text("Done."));
     let after = json!({"type": "system", "subtype": "turn_duration", "sessionId": "s"});
+    let command = log("user", None, &text("<command-name>/exit</command-name>"));
+    let snapshot = json!({"type": "file-history-snapshot", "messageId": "m", "snapshot": {}});
+    let last_prompt = json!({"type": "last-prompt", "sessionId": "s", "lastPrompt": "Do it."});
     let cases = [
         (lines(&[prompt.clone(), said.clone()]), 6),
         (
             lines(&[prompt.clone(), said.clone()]) + "{\"type\":\"assis",
             6,
         ),
-        (lines(&[prompt.clone(), said, after]), 0),
+        (lines(&[prompt.clone(), said.clone(), after]), 0),
+        (lines(&[prompt.clone(), said.clone(), command]), 0),
+        // These are also written while the model works.
+        (lines(&[prompt.clone(), said.clone(), snapshot]), 6),
+        (lines(&[prompt.clone(), said, last_prompt]), 6),
         (lines(&[prompt.clone(), done.clone()]), 0),
         (
             lines(&[prompt.clone(), done.clone()]) + "{\"type\":\"assis",
@@ -162,7 +188,10 @@ fn a_log_that_may_be_cut_is_no_success() {
         ),
         (lines(&[prompt, done]) + "{\"type\":\"assis\n\n", 6),
         (lines(&[end("s", "x")]) + "{\"type\":\"assis", 6),
+        (lines(&[end("s", "x")]) + "\0\0\0\0", 6),
         (lines(&[end("s", "x")]) + "Segmentation fault", 0),
+        (cut_off(&json!([message("s", "a", "x"), end("s", "x")])), 6),
+        (cut_off(&end("s", "x")), 6),
     ];
     for (stream, wanted) in cases {
         let (code, got) = of_bytes(stream.clone());
@@ -280,7 +309,7 @@ fn the_recordings_of_other_programs_are_named_and_refused() {
 {"type":"message","role":"assistant","content":"hi"}
 {"type":"result","status":"success","stats":{}}"#, "a recording of Gemini CLI"),
         (br#"{"type":"assistant","sessionId":"q","message":{"role":"model","parts":[{"text":"hi"}]}}"#, "a recording of Qwen Code"),
-        (b"\x1f\x8b\x08\x00\x01\x02", "a gzip file"),
+        (b"\x28\xb5\x2f\xfd\x01\x02", "a zstd file"),
         (br#"{"level":"info"}"#, "JSON of another program"),
     ];
     for (bytes, name) in cases {
