@@ -17,12 +17,18 @@ use cr_progress::TimeSource;
 ///
 /// Text of the agent is shown on one line, with control characters escaped and
 /// keys masked.
+///
+/// What a subagent does is indented below its call. In a session's log it comes
+/// from `progress` lines, which lack the last words of the subagent. A subagent
+/// whose own log (agent-ID.jsonl) is a file of the same command line is shown
+/// from that log alone, under its name, so that each call is shown once.
 #[derive(Clone, Debug, Default, clap::Parser)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[command(name = "cr-filter", version, after_help = EXIT_STATUS, after_long_help = LONG)]
 pub struct Args {
     /// Recordings to read; a directory means every *.jsonl and *.ndjson below
-    /// it, nothing or `-` means standard input
+    /// it, also with .gz behind, nothing or `-` means standard input. What gzip
+    /// compressed is known by its first bytes
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
@@ -63,6 +69,10 @@ pub struct Args {
     /// Mask keys and tokens also in the stream that --tee passes on
     #[arg(long, requires = "tee")]
     pub redact_stream: bool,
+
+    /// Print the JSON Schema of a row of --format json, and do nothing else
+    #[arg(long, exclusive = true)]
+    pub output_schema: bool,
 
     /// At the end write to standard error how many lines were shown or dropped
     #[arg(long)]
@@ -129,6 +139,8 @@ macro_rules! exit_status {
 Exit status:
   0    done, also when nothing was shown or the reader left
   2    bad usage
+  65   no line is Claude Code's (but not with --tee: the next stage says so), or
+       compressed data is damaged or cut off
   66   an input cannot be opened
   74   reading or writing failed
   130  interrupted twice"
@@ -153,34 +165,6 @@ Examples:
 
 Rows of --format json:
   One JSON object a line. Every field is always there, and null where it does not
-  apply or is not known. Characters that act on a terminal are escaped.
-
-  at                     time: the event's own, else the last one seen, else its
-                         arrival
-  session_id, run_id     the session; the run, from the lines of cr-spawn
-  agent                  the subagent's description or id; null on the main thread
-  depth                  how many agents deep; 0 is the main thread
-  turn                   number of the turn, by the banners seen
-  kind                   tool, text, thinking, prompt, error, commit, init, result,
-                         cr/SUBTYPE, or the subtype of a system event
-  tool                   name of the tool
-  tool_use_id            id of the call; a commit has the id of its command
-  target                 file, command or pattern; `...` at the end if it is cut
-                         (commands after 576 bytes, others after 1024); the model
-                         of a banner, the subtype of a result
-  text                   the whole text; the subject of a commit
-  ok                     success of a call, commit or turn; null without a result
-  error                  text of a failed call's result
-  exit_code              code of a failed command, where the error names it
-  duration_ms            of a call: from its own timestamp to that of its result,
-                         null if one has none; of a turn: as its result says
-  model                  model of the message, or of the banner
-  input_tokens           sent without the cache, as in cr-summarize; the tokens of
-                         a message are on its first row only
-  output_tokens          received; null until the message is final
-  cache_read_tokens, cache_creation_tokens
-                         read from the cache, written to it
-  cost_usd               cost of a turn
-  file                   name of the input, where there are several
-  line                   number of the line in its input; of a call: its own"
+  apply or is not known. Characters that act on a terminal are escaped. The manual
+  page describes every field, --output-schema is for programs."
 );

@@ -1,16 +1,23 @@
 //! The main loop: reads lines, writes text, and passes the stream on with
 //! `--tee`.
 
+mod agent_logs;
+mod input_options;
+mod origin;
 mod show;
 
 use std::io::{self, IsTerminal, Read, Write};
+use std::rc::Rc;
 
 use anyhow::Context;
 use cr_event::{Documents, Event, Kind, strip};
-use cr_io::{Exit, Line, Lines, MAX_LINE, Out, Redactor, inputs, read_failure};
+use cr_io::{Exit, Line, Lines, MAX_LINE, Out, Redactor, Watched, exit_of, inputs, read_failure};
 use cr_progress::{Clock, LineFormatter, ProgressTracker, RowBuilder, grace, wants_colour};
 
 use crate::args::{Args, Format};
+use crate::filter::agent_logs::AgentLogs;
+pub use crate::filter::input_options::InputOptions;
+use crate::filter::origin::Origin;
 use crate::github::Step;
 use crate::sink::Sink;
 use crate::stats::{Fate, Stats};
@@ -20,9 +27,13 @@ const MASKED: usize = 1 << 20;
 
 /// Runs the tool on the process's own streams.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    if args.output_schema {
+        return cr_io::print_schema(cr_progress::ROW_SCHEMA, io::stdout());
+    }
     args.check()?;
     let inputs = inputs(&args.files)?;
     let many = inputs.len() > 1;
+    let agent_logs = Rc::new(AgentLogs::among(&inputs));
     let mut ended = Exit::Ok;
     for (i, input) in inputs.iter().enumerate() {
         let stream = match input.open() {
@@ -38,31 +49,30 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             name: many.then(|| input.label()),
             live: stream.is_live(),
             follows: i > 0,
+            agent_logs: Rc::clone(&agent_logs),
         };
-        let exit = run_on(
-            args,
-            &options,
-            stream,
-            io::stdout().lock(),
-            &mut io::stderr(),
-        )?;
-        if exit != Exit::Ok {
-            return Ok(exit);
+        match one(args, &options, stream) {
+            Err(err) if many && exit_of(&err) == Exit::Data => {
+                cr_io::note("cr-filter", io::stderr(), &err);
+                ended = Exit::Data;
+            }
+            Ok(Exit::Ok) => {}
+            exit => return exit,
         }
     }
     Ok(ended)
 }
 
-/// What is known of an input apart from its bytes.
-#[derive(Clone, Debug, Default)]
-pub struct InputOptions {
-    /// Its name, where there are several.
-    pub name: Option<String>,
-    /// Whether lines arrive as they happen; then nothing is held back while
-    /// the input is empty.
-    pub live: bool,
-    /// Whether another input came before; its text in a file is kept.
-    pub follows: bool,
+/// Filters one input; a part of a compressed one is an error.
+fn one(args: &Args, options: &InputOptions, mut stream: Watched) -> anyhow::Result<Exit> {
+    let (out, notes) = (io::stdout().lock(), &mut io::stderr());
+    let place = || options.name.clone().unwrap_or_default();
+    let filtered = run_on(args, options, &mut stream, out, notes);
+    let filtered = filtered.and_then(|exit| stream.check_whole().map(|()| exit));
+    filtered.map_err(|err| match exit_of(&err) {
+        Exit::Data => err.context(place()).context(Exit::Data),
+        _ => err,
+    })
 }
 
 /// Filters one stream; with `--tee` the text is written to `notes`.
@@ -89,6 +99,10 @@ pub fn run_on(
         let _ = filter.notes.write_all(line.as_bytes());
     }
     read.and(ended)?;
+    // The stage behind a tee judges what it gets.
+    if !filter.sink.is_tee() {
+        filter.origin.check()?;
+    }
     Ok(Exit::Ok)
 }
 
@@ -107,6 +121,7 @@ struct Filter<'a, W> {
     /// The row that is being written.
     json: String,
     stats: Stats,
+    origin: Origin,
     step: Step,
     /// Bytes of text written so far.
     written: u64,
@@ -154,6 +169,7 @@ impl<'a, W: Write> Filter<'a, W> {
             rows: RowBuilder::default(),
             json: String::new(),
             stats: Stats::default(),
+            origin: Origin::default(),
             step: Step::default(),
             written: 0,
             limited: false,
@@ -175,7 +191,7 @@ impl<'a, W: Write> Filter<'a, W> {
     fn all(&mut self, lines: &mut Lines<impl Read>) -> anyhow::Result<()> {
         loop {
             // By far the most lines of a stream with partial messages.
-            if !self.sink.is_tee() && self.documents.is_lines() {
+            if !self.sink.is_tee() && self.origin.is_known {
                 self.stats.skip(lines.skip(br#"{"type":"stream_event""#));
             }
             if self.options.live && lines.is_drained() {
@@ -303,31 +319,34 @@ impl<'a, W: Write> Filter<'a, W> {
 
     fn event(&mut self, line: &[u8], number: u64) -> anyhow::Result<Fate> {
         let Ok(event) = Event::parse(line) else {
+            self.origin.broken(line);
             return Ok(Fate::BadJson);
         };
         if self.args.stats {
             self.stats.count_unknown(&event);
         }
+        if !self.origin.is_known(&event) {
+            return Ok(Fate::Dropped);
+        }
         self.formatter.clock.see(event.at);
         if let Some(grace) = grace(&event) {
             cr_io::expect_grace(grace);
         }
-        match self.args.format {
-            Format::Json => self.row(&event, number),
-            Format::Text | Format::Github => self.lines_of(&event),
-        }
+        self.show_event(&event, number)
     }
 
     /// Whether a line with this head, which may be the whole line, is not shown:
     /// then it is not parsed.
     fn is_dropped(&mut self, head: &[u8]) -> bool {
         // The line may be a part of a document over many lines.
-        if !self.documents.is_lines() {
+        if !self.documents.is_lines() || !self.origin.is_known {
             return false;
         }
         let text = self.args.format != Format::Json;
         match Kind::of_head(head) {
             Some(Kind::StreamEvent) => true,
+            // A subagent's message may be in it.
+            Some(Kind::Other) if head.starts_with(br#"{"type":"progress""#) => false,
             Some(Kind::Other) => !self.args.stats,
             Some(Kind::User) if text && !self.args.verbose => self.tracker.is_silent_result(head),
             _ => false,

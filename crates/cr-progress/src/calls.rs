@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use cr_event::{Event, Text};
+use cr_event::{Event, Text, ToolUse};
 
 /// Calls remembered at once. An agent has a few open; a stream whose results
 /// never come must not take all memory.
@@ -28,15 +28,24 @@ pub(crate) struct OpenCalls {
     calls: HashMap<Vec<u8>, OpenCall>,
     /// How many of them are commands.
     shells: usize,
-    /// The depth of an agent's own lines, by the call that began it.
-    agents: HashMap<Vec<u8>, usize>,
+    /// Agents by the call that began them.
+    agents: HashMap<Vec<u8>, Agent>,
+}
+
+/// An agent.
+#[derive(Debug)]
+struct Agent {
+    /// The depth of its own lines.
+    depth: usize,
+    /// The name that others send messages to, else what it does.
+    name: String,
 }
 
 impl OpenCalls {
     /// How many agents deep the line is.
     pub(crate) fn depth(&self, event: &Event<'_>) -> usize {
         match event.parent {
-            Some(parent) => self.agents.get(parent.bytes()).copied().unwrap_or(1),
+            Some(parent) => self.agents.get(parent.bytes()).map_or(1, |it| it.depth),
             None => usize::from(event.is_sidechain),
         }
     }
@@ -52,12 +61,22 @@ impl OpenCalls {
         }
     }
 
-    /// The call `id` begins an agent whose lines are at `depth`.
-    pub(crate) fn begin_agent(&mut self, id: Text<'_>, depth: usize) {
+    /// The call begins an agent whose lines are at `depth`.
+    pub(crate) fn begin_agent(&mut self, call: &ToolUse<'_>, depth: usize) {
         if self.agents.len() == MOST {
             self.agents.clear();
         }
-        self.agents.insert(id.bytes().to_vec(), depth);
+        let text = |key| call.input?.get(key)?.text();
+        let name = text("name").or_else(|| text("description"));
+        let name = name.map_or_else(String::new, |name| name.prefix(100).into_owned());
+        let agent = Agent { depth, name };
+        self.agents.insert(call.id.bytes().to_vec(), agent);
+    }
+
+    /// The name of the agent that the call `id` began.
+    pub(crate) fn agent_name(&self, id: Text<'_>) -> &str {
+        let agent = self.agents.get(id.bytes());
+        agent.map_or("agent", |agent| &agent.name)
     }
 
     pub(crate) fn get(&mut self, id: &[u8]) -> Option<&mut OpenCall> {

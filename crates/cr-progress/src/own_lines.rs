@@ -8,6 +8,7 @@ use cr_stream::{Clock, Exit, GitEnd, Limit, Named, OwnLine, Reason, Run, Start, 
 use jiff::Timestamp;
 
 use crate::line::{ProgressLine, Tone, elapsed, setting};
+use crate::session_lines;
 
 /// The progress line of a line of our own, if it has one; `limit` is the last
 /// clock that ran out.
@@ -26,6 +27,7 @@ pub(crate) fn line(line: &OwnLine<'_>, limit: Option<(Clock, u64)>) -> Option<Pr
         OwnLine::GitEnd(line) => return git(line),
         OwnLine::Task(line) => task(line),
         OwnLine::Run(line) => return run(line),
+        OwnLine::Input(line) => session_lines::input(line),
         _ => return None,
     })
 }
@@ -58,10 +60,15 @@ fn start(start: &Start<'_>) -> ProgressLine {
     let limits = &start.limits;
     let off = || "disabled".to_owned();
     let turns = limits.max_turns.map_or_else(off, |n| n.to_string());
-    parts.push(format!("max-turns: {turns}"));
+    // In a session of many messages it matters what a limit counts.
+    let takes_messages = start.takes_messages();
+    let per = |unit| if takes_messages { unit } else { "" };
+    let per_message = limits.max_turns.map_or("", |_| per(" per message"));
+    parts.push(format!("max-turns: {turns}{per_message}"));
     let budget = limits.max_budget_usd;
+    let per_process = budget.map_or("", |_| per(" per process"));
     let budget = budget.map_or_else(off, |usd| format!("${usd}"));
-    parts.push(format!("max-budget: {budget}"));
+    parts.push(format!("max-budget: {budget}{per_process}"));
     let clocks = [
         ("timeout", limits.timeout_ms),
         ("idle", limits.idle_timeout_ms),
@@ -86,7 +93,11 @@ fn start(start: &Start<'_>) -> ProgressLine {
 
 fn ran_out(limit: &Limit<'_>) -> ProgressLine {
     let length = limit.limit_ms.map(setting).unwrap_or_default();
-    let mut text = format!("{} of {length} ran out", limit.clock);
+    let mut text = if limit.clock.is(Clock::Wake) {
+        format!("no turn has reported a finished background task for {length}")
+    } else {
+        format!("{} of {length} ran out", limit.clock)
+    };
     if let Some(doing) = &limit.doing {
         match (&doing.tool, doing.what.as_str()) {
             (Some(tool), _) => {
@@ -100,7 +111,13 @@ fn ran_out(limit: &Limit<'_>) -> ProgressLine {
     if !limit.action.is_empty() {
         text.push_str(&format!(" ({})", limit.action));
     }
-    ProgressLine::new("Limit", text).key(Tone::Error)
+    if !limit.stopped_tasks.is_empty() {
+        let ids = limit.stopped_tasks.join(", ");
+        text.push_str(&format!(", which also ends the agents {ids}"));
+    }
+    let goes_on = matches!(&*limit.action, "interrupt" | "remind");
+    let tone = if goes_on { Tone::Warning } else { Tone::Error };
+    ProgressLine::new("Limit", text).key(tone)
 }
 
 /// One sentence, then the details: `Timed out after 2h0m (idle clock of 15m0s):
@@ -142,7 +159,9 @@ fn ending(exit: &Exit<'_>, limit: Option<(Clock, u64)>) -> (Cow<'static, str>, O
     }
     let stopped = |cause: &str| ("Stopped".into(), Some(cause.to_owned()));
     match (reason, exit.exit_code, exit.signal) {
-        (Some(Reason::Exit), Some(code), _) => (format!("Exited with code {code}").into(), None),
+        (Some(Reason::Exit), Some(code), _) => {
+            (format!("Exited with code {code}").into(), completion(exit))
+        }
         (Some(Reason::Signal), _, Some(signal)) => {
             (format!("Killed by signal {signal}").into(), None)
         }
@@ -157,6 +176,18 @@ fn ending(exit: &Exit<'_>, limit: Option<(Clock, u64)>) -> (Cow<'static, str>, O
         (Some(Reason::Internal), ..) => stopped("internal error"),
         _ => ("Ended".into(), Some(exit.reason.to_string())),
     }
+}
+
+/// Why a session was complete.
+fn completion(exit: &Exit<'_>) -> Option<String> {
+    let text = match exit.completed_by.as_deref()? {
+        "input_end" => "the input ended and the work is complete",
+        "field" => "the structured output says that the work is complete",
+        "stop" => "stopped on request",
+        "ask_timeout" => "nobody answered a question in time",
+        other => other,
+    };
+    Some(text.to_owned())
 }
 
 /// The end by a clock, with its length where that is known.
@@ -216,6 +247,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_session_says_what_its_limits_count() {
+        let shown = |argv: &str| {
+            let line = format!(
+                r#"{{"type":"cr","subtype":"start","argv":[{argv}],"limits":{{"max_turns":9,"max_budget_usd":2}}}}"#
+            );
+            let event = Event::parse(line.as_bytes()).expect("an event");
+            let own = OwnLine::read(&event).expect("a line of our own");
+            super::line(&own, None).expect("it is shown").text
+        };
+        let single = shown("\"-p\"");
+        assert!(
+            single.contains("max-turns: 9 | max-budget: $2 | "),
+            "{single}"
+        );
+        let session = shown("\"--input-format=stream-json\"");
+        let limits = "max-turns: 9 per message | max-budget: $2 per process | ";
+        assert!(session.contains(limits), "{session}");
+    }
+
+    #[test]
     fn an_exit_says_how_the_agent_ended() {
         let shown = |fields: &str| {
             let line = format!(r#"{{"type":"cr","subtype":"exit",{fields}}}"#);
@@ -237,6 +288,7 @@ mod tests {
             (r#""reason":"interrupted","interrupted_by":2"#, "Interrupted by signal 2: "),
             (r#""reason":"interrupted","interrupted_by":15,"parent_died":true"#, "Stopped (its starter died): "),
             (r#""reason":"spawn_failed","error":"claude: not found""#, "Could not start: claude: not found"),
+            (r#""reason":"exit","exit_code":0,"completed_by":"stop""#, "Exited with code 0 (stopped on request): "),
             (r#""reason":"new one","exit_code":1"#, "Ended (new one): code 1"),
         ];
         for (fields, sentence) in cases {

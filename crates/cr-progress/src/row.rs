@@ -8,39 +8,171 @@ use cr_event::Usage;
 use cr_io::Redactor;
 use jiff::Timestamp;
 
-/// One row; every field is always there. The manual page of `cr-filter`
-/// describes them.
-#[derive(Clone, Debug, Default)]
-pub struct Row {
-    pub(crate) at: Option<Timestamp>,
-    pub(crate) session_id: Option<Rc<str>>,
-    pub(crate) run_id: Option<Rc<str>>,
-    /// The agent's description or id; null on the main thread.
-    pub(crate) agent: Option<String>,
-    pub(crate) depth: usize,
-    pub(crate) turn: u64,
-    pub(crate) kind: Cow<'static, str>,
-    pub(crate) tool: Option<String>,
-    pub(crate) tool_use_id: Option<String>,
-    pub(crate) target: Option<String>,
-    pub(crate) text: Option<String>,
-    pub(crate) ok: Option<bool>,
-    /// The text of a failed call's result.
-    pub(crate) error: Option<String>,
-    /// The code that this text names.
-    pub(crate) exit_code: Option<i32>,
-    /// Only where call and result have a time of their own.
-    pub(crate) duration_ms: Option<u64>,
-    pub(crate) model: Option<Rc<str>>,
-    /// Without the cache, as in the summary.
-    pub(crate) input_tokens: Option<u64>,
-    pub(crate) output_tokens: Option<u64>,
-    pub(crate) cache_read_tokens: Option<u64>,
-    pub(crate) cache_creation_tokens: Option<u64>,
-    pub(crate) cost_usd: Option<f64>,
-    /// The name of the input, where there are several.
-    pub file: Option<String>,
-    pub(crate) line: u64,
+/// The JSON Schema of a row.
+pub const ROW_SCHEMA: &str = include_str!("../schema.json");
+
+/// Declares a row. Its fields are written in their order, under their names; the
+/// comments are the manual's.
+macro_rules! row {
+    (
+        $(#[$meta:meta])*
+        pub struct $row:ident {
+            $(#[$first_meta:meta])* $first_vis:vis $first:ident: $first_type:ty,
+            $( $(#[$field_meta:meta])* $vis:vis $field:ident: $type:ty, )*
+        }
+    ) => {
+        $(#[$meta])*
+        pub struct $row {
+            $(#[$first_meta])* $first_vis $first: $first_type,
+            $( $(#[$field_meta])* $vis $field: $type, )*
+        }
+
+        impl $row {
+            /// Appends the row as one line of JSON, without its newline. Hidden
+            /// characters are escaped. The names need no check and no copy for each
+            /// row, which is most of the work of a serializer.
+            pub fn write_json(&self, out: &mut String) {
+                out.push_str(concat!("{\"", stringify!($first), "\":"));
+                self.$first.write(out);
+                $(
+                    out.push_str(concat!(",\"", stringify!($field), "\":"));
+                    self.$field.write(out);
+                )*
+                out.push('}');
+            }
+        }
+    };
+}
+
+row! {
+    /// One row; every field is always there.
+    #[derive(Clone, Debug, Default)]
+    pub struct Row {
+        /// The time: the event's own, else the last one seen, else its arrival.
+        ///
+        /// Null: if no time is known yet.
+        /// Example: `"2026-11-18T03:15:02.113Z"`
+        pub(crate) at: Option<Timestamp>,
+        /// The session.
+        ///
+        /// Null: until a line names it.
+        /// Example: `"80f8ae6e-b027-4253-8e9c-1ffd717366a1"`
+        pub(crate) session_id: Option<Rc<str>>,
+        /// The run, from the lines of `cr-spawn`.
+        ///
+        /// Null: if the run is not supervised.
+        /// Example: `"20261118T031500Z-1f0c22ab"`
+        pub(crate) run_id: Option<Rc<str>>,
+        /// The subagent's description, else its id.
+        ///
+        /// Null: on the main thread.
+        /// Example: `"Find the tests"`
+        pub(crate) agent: Option<String>,
+        /// How many agents deep; 0 is the main thread.
+        ///
+        /// Example: `0`
+        pub(crate) depth: usize,
+        /// The number of the turn: how many banners (`init`) came before.
+        ///
+        /// Example: `1`
+        pub(crate) turn: u64,
+        /// What the row is about: `tool`, `text`, `thinking`, `prompt`, `peer` (a
+        /// message of an agent or another session to the main thread), `error`,
+        /// `commit`, `init`, `result`, `cr/SUBTYPE`, or the subtype or type of
+        /// another event.
+        ///
+        /// Example: `"tool"`
+        pub(crate) kind: Cow<'static, str>,
+        /// The name of the tool.
+        ///
+        /// Null: except for a call, and events about one.
+        /// Example: `"Bash"`
+        pub(crate) tool: Option<String>,
+        /// The id of the call; a commit has the id of its command.
+        ///
+        /// Null: as `tool`.
+        /// Example: `"toolu_01"`
+        pub(crate) tool_use_id: Option<String>,
+        /// File, command or pattern of a call, with `...` at the end if it is cut
+        /// (commands after 576 bytes, others after 1024); the model of a banner; the
+        /// subtype of a result; the sender of a message (`peer`, `cr/input`); the
+        /// question (`cr/ask`); the state (`cr/state`); the clock (`cr/limit`); why a
+        /// session was complete (`cr/exit`).
+        ///
+        /// Null: for other kinds, and for a result without its call.
+        /// Example: `"cargo test"`
+        pub(crate) target: Option<String>,
+        /// The whole text; the answer of a result; the subject of a commit; the state
+        /// of a message and the reason; the answer to a question and by whom; what
+        /// began a turn (`cr/state`); the reaction to a clock.
+        ///
+        /// Null: if there is none.
+        /// Example: `"All done."`
+        pub(crate) text: Option<String>,
+        /// Success of a call, commit or turn; whether a message was answered, and a
+        /// question allowed.
+        ///
+        /// Null: for other kinds, and for a call without a result.
+        /// Example: `true`
+        pub(crate) ok: Option<bool>,
+        /// The text of a failed call's result.
+        ///
+        /// Null: except for a call that failed.
+        /// Example: `"Exit code 1\ntest failed"`
+        pub(crate) error: Option<String>,
+        /// The exit code of a failed command.
+        ///
+        /// Null: if `error` does not name it.
+        /// Example: `1`
+        pub(crate) exit_code: Option<i32>,
+        /// How long a call took, from its own time to that of its result; how long a
+        /// turn took, as its result says; how long a clock or the run took; for how
+        /// long the agent has been silent (`cr/state`). In milliseconds.
+        ///
+        /// Null: for other kinds, and if one of the two lines has no time.
+        /// Example: `1203`
+        pub(crate) duration_ms: Option<u64>,
+        /// The model of the message, or of the banner.
+        ///
+        /// Null: for other kinds, and for messages that no model wrote.
+        /// Example: `"claude-sonnet-5-5"`
+        pub(crate) model: Option<Rc<str>>,
+        /// Tokens sent without the cache, as `tokens.input` of cr-summarize(1). The
+        /// tokens of a message are on its first row only.
+        ///
+        /// Null: on all other rows.
+        /// Example: `12`
+        pub(crate) input_tokens: Option<u64>,
+        /// Tokens received.
+        ///
+        /// Null: as `input_tokens`, and if the count is provisional.
+        /// Example: `204`
+        pub(crate) output_tokens: Option<u64>,
+        /// Tokens read from the cache.
+        ///
+        /// Null: as `input_tokens`.
+        /// Example: `18002`
+        pub(crate) cache_read_tokens: Option<u64>,
+        /// Tokens written to the cache.
+        ///
+        /// Null: as `input_tokens`.
+        /// Example: `512`
+        pub(crate) cache_creation_tokens: Option<u64>,
+        /// The cost of a turn, in US dollars.
+        ///
+        /// Null: except for a result, and without evidence.
+        /// Example: `0.023604`
+        pub(crate) cost_usd: Option<f64>,
+        /// The name of the input.
+        ///
+        /// Null: if there is only one.
+        /// Example: `"run.ndjson"`
+        pub file: Option<String>,
+        /// The number of the line in its input; of a call: its own.
+        ///
+        /// Example: `7`
+        pub(crate) line: u64,
+    }
 }
 
 impl Row {
@@ -121,28 +253,3 @@ macro_rules! text {
 }
 
 text!(String Rc<str> Cow<'_, str>);
-
-macro_rules! write_fields {
-    ($row:ident, $out:ident: $first:ident $($name:ident)*) => {
-        $out.push_str(concat!("{\"", stringify!($first), "\":"));
-        $row.$first.write($out);
-        $(
-            $out.push_str(concat!(",\"", stringify!($name), "\":"));
-            $row.$name.write($out);
-        )*
-        $out.push('}');
-    };
-}
-
-impl Row {
-    /// Appends the row as one line of JSON, without its newline. Hidden characters
-    /// are escaped. The names need no check and no copy for each row, which is
-    /// most of the work of a serializer.
-    pub fn write_json(&self, out: &mut String) {
-        write_fields!(self, out:
-            at session_id run_id agent depth turn kind tool tool_use_id target text ok error
-            exit_code duration_ms model input_tokens output_tokens cache_read_tokens
-            cache_creation_tokens cost_usd file line
-        );
-    }
-}

@@ -16,7 +16,7 @@ use crate::clock::Clock;
 use crate::open_rows::{OpenRow, OpenRows};
 use crate::row::Row;
 use crate::turn_end::cost;
-use crate::{commit, failure, tools};
+use crate::{commit, failure, own_rows, session_lines, tools};
 
 /// Follows a stream and makes rows of its events.
 #[derive(Debug, Default)]
@@ -105,6 +105,15 @@ impl RowBuilder {
         let Some(message) = &event.message else {
             return;
         };
+        if let Some((from, text)) = session_lines::from_peer(event) {
+            self.ready.push(Row {
+                kind: "peer".into(),
+                target: Some(from),
+                text: Some(text),
+                ..row
+            });
+            return;
+        }
         let row = &Row {
             model: self.model_of(message),
             ..row
@@ -173,7 +182,7 @@ impl RowBuilder {
     fn call(&mut self, call: &ToolUse<'_>, row: Row, called_at: Option<Timestamp>) {
         let shown = tools::describe(call);
         if shown.label == "Subagent" {
-            self.calls.begin_agent(call.id, row.depth + 1);
+            self.calls.begin_agent(call, row.depth + 1);
             if self.agents.len() == MOST {
                 self.agents.clear();
             }
@@ -276,12 +285,16 @@ impl RowBuilder {
         let text = text.iter().find_map(|key| event.line.string(key));
         let tool = event.line.string("tool_name").map(Cow::into_owned);
         let id = event.line.string("tool_use_id").map(Cow::into_owned);
-        self.ready.push(Row {
+        let row = Row {
             kind,
             tool,
             tool_use_id: id,
             text: text.map(Cow::into_owned),
             ..row
+        };
+        self.ready.push(match event.kind {
+            Kind::Cr => own_rows::fill(event, row),
+            _ => row,
         });
     }
 }

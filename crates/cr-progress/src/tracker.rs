@@ -8,6 +8,7 @@ use crate::calls::{OpenCall, OpenCalls};
 use crate::clock::Clock;
 use crate::commit::Commit;
 use crate::line::{ProgressLine, Tone, duration, elapsed, setting};
+use crate::session_lines::{self, SessionLines};
 use crate::{commit, failure, own_lines, system, tools, turn_end};
 
 /// Bytes of a text that are decoded: more than is shown, so that a secret at the
@@ -37,6 +38,7 @@ pub struct ProgressTracker {
     commits: Vec<Commit>,
     /// A text too short to show, in case it is the last.
     short_text: Option<String>,
+    session_lines: SessionLines,
     lines: Vec<ProgressLine>,
 }
 
@@ -101,6 +103,9 @@ impl ProgressTracker {
             return;
         };
         match &line {
+            OwnLine::Start(start) => self.session_lines.start(start, event.run_id),
+            OwnLine::State(state) => self.lines.extend(self.session_lines.state(state)),
+            OwnLine::Ask(ask) => self.lines.push(self.session_lines.ask(ask)),
             OwnLine::Limit(limit) => self.limit = limit.clock.known().zip(limit.limit_ms),
             OwnLine::GitEnd(git) => {
                 let quiet = commit::unnamed(git, std::mem::take(&mut self.commits));
@@ -161,7 +166,7 @@ impl ProgressTracker {
             Content::Text(text) => self.text(*text, depth),
             Content::Blocks(blocks) => {
                 for block in blocks {
-                    self.block(block, depth);
+                    self.block(block, depth, event.parent);
                 }
             }
         }
@@ -199,7 +204,7 @@ impl ProgressTracker {
         self.lines.push(line.under(depth));
     }
 
-    fn block(&mut self, block: &Block<'_>, depth: usize) {
+    fn block(&mut self, block: &Block<'_>, depth: usize, agent: Option<Text<'_>>) {
         match block {
             Block::Text(text) => self.text(*text, depth),
             Block::Thinking(text) => {
@@ -210,7 +215,7 @@ impl ProgressTracker {
                         .push(ProgressLine::new("Thinking", text).detail().under(depth));
                 }
             }
-            Block::ToolUse(call) => self.call(call, depth),
+            Block::ToolUse(call) => self.call(call, depth, agent),
             _ => {}
         }
     }
@@ -229,8 +234,8 @@ impl ProgressTracker {
         self.lines.push(if short { line.detail() } else { line });
     }
 
-    fn call(&mut self, call: &ToolUse<'_>, depth: usize) {
-        let shown = tools::describe(call);
+    fn call(&mut self, call: &ToolUse<'_>, depth: usize, agent: Option<Text<'_>>) {
+        let mut shown = tools::describe(call);
         let command = || {
             let command = call.input?.get("command")?.text()?;
             Some(commit::may_commit(&command.prefix(64 << 10)))
@@ -238,7 +243,10 @@ impl ProgressTracker {
         let is_shell = shown.label == "Bash";
         let may_commit = is_shell && command().unwrap_or(false);
         if shown.label == "Subagent" {
-            self.calls.begin_agent(call.id, depth + 1);
+            self.calls.begin_agent(call, depth + 1);
+        } else if shown.label == "Message" {
+            let from = agent.map_or("main", |agent| self.calls.agent_name(agent));
+            shown.target = format!("{from} to {}", shown.target);
         }
         self.short_text = None;
         let open = OpenCall {
@@ -261,15 +269,21 @@ impl ProgressTracker {
         let Some(message) = &event.message else {
             return;
         };
+        if let Some((from, text)) = session_lines::from_peer(event) {
+            let text = format!("{from} to main: {text}");
+            self.lines.push(ProgressLine::new("Message", text));
+            return;
+        }
         let depth = self.calls.depth(event);
+        let is_replay = event.is_replay();
         match &message.content {
             Content::Nothing => {}
-            Content::Text(text) => self.prompt(*text, depth),
+            Content::Text(text) => self.prompt(*text, depth, is_replay),
             Content::Blocks(blocks) => {
                 for block in blocks {
                     match block {
                         Block::ToolResult(result) => self.result(event, result, depth),
-                        Block::Text(text) => self.prompt(*text, depth),
+                        Block::Text(text) => self.prompt(*text, depth, is_replay),
                         _ => {}
                     }
                 }
@@ -292,17 +306,18 @@ impl ProgressTracker {
         }
     }
 
-    /// A text of the user: the prompt in a log, a reminder of the CLI, or the mark
-    /// of a turn that was interrupted.
-    fn prompt(&mut self, text: Text<'_>, depth: usize) {
+    /// A text of the user: a message that the agent takes up, the prompt in a log, a
+    /// reminder of the CLI, or the mark of a turn that was interrupted.
+    fn prompt(&mut self, text: Text<'_>, depth: usize, is_replay: bool) {
         let text = text.prefix(DECODED);
         let text = text.trim();
         if text.starts_with("[Request interrupted by user") {
             self.lines
                 .push(ProgressLine::new("Interrupted", text).key(Tone::Warning));
         } else if !text.is_empty() {
-            let line = ProgressLine::new("Prompt", text);
-            self.lines.push(line.detail().under(depth));
+            let line = ProgressLine::new("Prompt", text).under(depth);
+            self.lines
+                .push(if is_replay { line } else { line.detail() });
         }
     }
 
@@ -331,6 +346,10 @@ impl ProgressTracker {
 
     fn turn_end(&mut self, event: &Event<'_>) {
         let end = TurnEnd::new(event.line);
+        if end.is_empty() && self.session_lines.is_session() {
+            // The result of the turn follows.
+            return;
+        }
         if let Some(text) = self.short_text.take().filter(|_| !end.is_error()) {
             self.lines
                 .push(ProgressLine::new("Text", text).key(Tone::Plain));

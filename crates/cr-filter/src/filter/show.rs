@@ -10,7 +10,23 @@ use crate::args::Format;
 use crate::stats::Fate;
 
 impl<W: Write> Filter<'_, W> {
-    pub(super) fn lines_of(&mut self, event: &Event<'_>) -> anyhow::Result<Fate> {
+    /// Shows an event, or the subagent's message that it carries.
+    pub(super) fn show_event(&mut self, event: &Event<'_>, number: u64) -> anyhow::Result<Fate> {
+        let carried = event.carried();
+        if carried.is_some() && self.options.agent_logs.has(event.carried_agent()) {
+            return Ok(Fate::Dropped);
+        }
+        if let Some(carried) = &carried {
+            self.formatter.clock.see(carried.at);
+        }
+        let event = carried.as_ref().unwrap_or(event);
+        match self.args.format {
+            Format::Json => self.row(event, number),
+            Format::Text | Format::Github => self.lines_of(event),
+        }
+    }
+
+    fn lines_of(&mut self, event: &Event<'_>) -> anyhow::Result<Fate> {
         let lines = self.tracker.lines(event, &self.formatter.clock);
         let lines: Vec<ProgressLine> = lines.collect();
         let mut fate = Fate::Dropped;
@@ -67,7 +83,7 @@ impl<W: Write> Filter<'_, W> {
         Ok(())
     }
 
-    pub(super) fn row(&mut self, event: &Event<'_>, number: u64) -> anyhow::Result<Fate> {
+    fn row(&mut self, event: &Event<'_>, number: u64) -> anyhow::Result<Fate> {
         let rows = self.rows.rows(event, &self.formatter.clock, number);
         let rows: Vec<_> = rows.collect();
         // A call's row comes with its result.

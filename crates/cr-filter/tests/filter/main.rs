@@ -9,6 +9,7 @@ mod manners;
 mod memory;
 mod recordings;
 mod rows;
+mod subagents;
 mod tools;
 
 use cr_test::Command;

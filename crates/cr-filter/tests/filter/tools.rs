@@ -36,7 +36,7 @@ fn a_call_is_one_line_with_what_it_works_on() {
         ("WebFetch", r#"{"url":"http://x/"}"#.to_owned(), "Fetch: http://x/".to_owned()),
         ("WebSearch", r#"{"query":"q"}"#.to_owned(), "WebSearch: q".to_owned()),
         ("Skill", r#"{"skill":"pdf"}"#.to_owned(), "Skill: pdf".to_owned()),
-        ("SendMessage", r#"{"to":"a","message":"hi"}"#.to_owned(), "Message: a: hi".to_owned()),
+        ("SendMessage", r#"{"to":"a","message":"hi"}"#.to_owned(), "Message: main to a: hi".to_owned()),
         ("AskUserQuestion", r#"{"questions":[{"question":"Which?"}]}"#.to_owned(), "Question: Which?".to_owned()),
         ("TodoWrite", "{}".to_owned(), "TodoWrite: {}".to_owned()),
         ("TodoWrite", r#"{"todos":[{"content":"a","status":"completed"},{"content":"b c","status":"in_progress","activeForm":"bs"},{"content":"d","status":"pending"}]}"#.to_owned(), "TodoWrite: 1 of 3 done, now: b c".to_owned()),
@@ -114,7 +114,8 @@ fn odd_shapes_are_skipped_and_nothing_breaks() {
     ];
     for (line, expected) in cases {
         let file = tempfile::NamedTempFile::new().expect("a file");
-        std::fs::write(file.path(), format!("{line}\n")).expect("write");
+        let known = r#"{"type":"mode","sessionId":"s"}"#;
+        std::fs::write(file.path(), format!("{known}\n{line}\n")).expect("write");
         let text = shown(&[&file.path().to_string_lossy()], "");
         assert_eq!(text, expected, "{line}");
     }
