@@ -4,7 +4,10 @@
 //! starts a command in a namespace that has nothing but loopback and that API.
 //! Together they let the tests use the real `claude` program: it cannot tell
 //! the difference, and nothing it does can leave the machine.
+//!
+//! `cr-mock agent` is a stand-in for that program, for tests that need many runs.
 
+mod agent;
 mod api;
 mod http;
 mod inside;
@@ -37,6 +40,7 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
+    Agent(agent::AgentArgs),
     Api(ApiArgs),
     Run(RunArgs),
     #[command(hide = true)]
@@ -160,11 +164,13 @@ A STEP, every key optional:
   "drop": "before" | "mid"  reset the connection before the answer, or in the middle
   "silent": true            read the request and never answer
   "hang": true              begin an answer, then only pings
+  "gate": FILE              after the first delta, wait until FILE exists
   "repeat": N | "forever"   answer this many requests (1)
 
 A MATCH, every key given must hold:
   "first_user_contains", "any_user_contains", "system_contains",
-  "model_contains": …       a part of that text
+  "model_contains": …       a part of that text; any_user_contains also takes a list,
+                            each of which must be found
   "has_tool": …             the name of a tool offered
 
 Exit status:
@@ -189,6 +195,7 @@ Exit status:
 /// Runs the subcommand of `args`.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     match &args.what {
+        What::Agent(args) => agent::run(args),
         What::Api(args) => serve(args),
         What::Run(args) => launch::run(args),
         What::Inside(args) => inside::run(&args.run, &args.work),

@@ -13,6 +13,9 @@ use crate::scenario::{Block, Cut, Scenario, Step};
 /// How many characters a delta has, unless the step says otherwise.
 const CHUNK: usize = 24;
 
+/// How often a file is looked for that lets an answer go on.
+const GATE_POLL: Duration = Duration::from_millis(20);
+
 /// The message that `step` describes, in the form of an unstreamed answer.
 pub(crate) fn whole(step: &Step, request: &Request, scenario: &Scenario) -> Value {
     let text = step.text.clone().unwrap_or_else(|| "ok".to_owned());
@@ -163,6 +166,11 @@ impl Events<'_> {
             self.send(&json!({"type": "error", "error": {"type": kind, "message": message}}))?;
             self.connection.end()?;
             return Ok(Delivery::Cut);
+        }
+        // It ends when the client goes away, since a ping then fails.
+        while self.step.gate.as_ref().is_some_and(|file| !file.exists()) {
+            self.send(&json!({"type": "ping"}))?;
+            thread::sleep(GATE_POLL);
         }
         Ok(Delivery::Whole)
     }

@@ -5,6 +5,7 @@
 //! so unknown keys there are normal.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -39,10 +40,29 @@ struct Lane {
 #[serde(default, deny_unknown_fields)]
 struct Match {
     first_user_contains: Option<String>,
-    any_user_contains: Option<String>,
+    any_user_contains: Option<Words>,
     system_contains: Option<String>,
     model_contains: Option<String>,
     has_tool: Option<String>,
+}
+
+/// One text, or several that must all be found.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Words {
+    One(String),
+    All(Vec<String>),
+}
+
+impl Words {
+    fn are_in(&self, texts: &[String]) -> bool {
+        let words = match self {
+            Self::One(word) => std::slice::from_ref(word),
+            Self::All(words) => words,
+        };
+        let is_in = |word: &String| texts.iter().any(|text| text.contains(word.as_str()));
+        words.iter().all(is_in)
+    }
 }
 
 /// One answer to one request.
@@ -63,6 +83,7 @@ pub(crate) struct Step {
     pub(crate) drop: Option<Cut>,
     pub(crate) silent: bool,
     pub(crate) hang: bool,
+    pub(crate) gate: Option<PathBuf>,
     repeat: Repeat,
     #[serde(rename = "note")]
     _note: Option<String>,
@@ -276,7 +297,10 @@ impl Match {
     fn holds(&self, request: &Request) -> bool {
         let (users, system) = (request.users(), request.system.text());
         wanted(self.first_user_contains.as_ref(), users.iter().take(1))
-            && wanted(self.any_user_contains.as_ref(), users.iter())
+            && self
+                .any_user_contains
+                .as_ref()
+                .is_none_or(|words| words.are_in(&users))
             && wanted(self.system_contains.as_ref(), [&system])
             && wanted(self.model_contains.as_ref(), [&request.model])
             && self

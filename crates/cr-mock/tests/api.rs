@@ -205,3 +205,23 @@ fn a_key_that_means_nothing_is_refused() {
         .code(65)
         .stderr(predicate::str::contains("unknown field `txt`"));
 }
+
+#[test]
+fn a_lane_can_ask_for_several_texts_and_an_answer_can_wait_for_a_file() {
+    let world = cr_test::World::new();
+    let gate = world.path("gate");
+    let api = Api::start(&json!({
+        "lanes": [{"name": "both", "match": {"any_user_contains": ["one", "two"]},
+                   "turns": [{"text": "both of them", "chunk_size": 4, "gate": gate}]}],
+        "turns": [{"text": "only one", "repeat": "forever"}],
+    }));
+    assert!(api.ask(&streamed("one")).contains("only"));
+    let (begun, answer) = std::thread::scope(|scope| {
+        let asked = scope.spawn(|| api.ask(&streamed("one two")));
+        cr_test::until("the API was asked twice", || api.log().len() == 2);
+        let begun = asked.is_finished();
+        std::fs::write(&gate, "").expect("written");
+        (begun, asked.join().expect("an answer"))
+    });
+    assert!(!begun && answer.contains("message_stop"), "{answer}");
+}

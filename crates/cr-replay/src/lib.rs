@@ -36,6 +36,7 @@ Environment:
                    the exit code is the one recorded in cr/exit
   CR_REPLAY_SPEED  as --speed; `instant` as --instant
   CR_REPLAY_FAULT  as --fault
+  CR_REPLAY_NOW    1: as --now
 ";
 
 const CODES: &str = "\
@@ -64,6 +65,10 @@ pub struct Args {
     #[arg(long, conflicts_with = "speed")]
     pub instant: bool,
 
+    /// Give each line the time at which it is played
+    #[arg(long)]
+    pub now: bool,
+
     /// Play only the agent's lines, and end with its exit code
     #[arg(long)]
     pub agent: bool,
@@ -90,6 +95,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             args.speed
         },
         as_agent: args.agent,
+        now: args.now,
         faults,
     };
     let file = args.file.as_ref().filter(|file| file.as_os_str() != "-");
@@ -132,6 +138,7 @@ fn act(recording: &OsString, args: &[String]) -> anyhow::Result<Exit> {
     let player = Player {
         speed,
         as_agent: true,
+        now: env::var_os("CR_REPLAY_NOW").is_some_and(|value| value == "1"),
         faults,
     };
     player.play(&Input::File(recording.to_owned()))
@@ -157,7 +164,11 @@ fn version(recording: &Path) -> String {
 fn speed(text: &str) -> Result<f64, String> {
     let wrong = || "expected a number above 0".to_owned();
     let speed: f64 = text.parse().map_err(|_| wrong())?;
-    if speed > 0.0 { Ok(speed) } else { Err(wrong()) }
+    if speed > 0.0 && speed.is_finite() {
+        Ok(speed)
+    } else {
+        Err(wrong())
+    }
 }
 
 fn usage(text: String) -> anyhow::Error {

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::ops::Range;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -25,6 +26,8 @@ pub(crate) struct Player {
     pub(crate) speed: f64,
     /// Play only the agent's lines and its end.
     pub(crate) as_agent: bool,
+    /// Give each line the time at which it is played.
+    pub(crate) now: bool,
     pub(crate) faults: Faults,
 }
 
@@ -56,14 +59,8 @@ impl Player {
         let (mut end, mut number) = (End::default(), 0_u64);
         let mut held: Option<Vec<u8>> = None;
         loop {
-            // Flush only before a line that must wait.
-            let line = match lines.next().with_context(|| name.clone())? {
-                None => break,
-                Some(Line::Whole(line) | Line::Torn(line)) => line.to_vec(),
-                Some(Line::Long(_)) => match lines.whole().with_context(|| name.clone())? {
-                    Some(Line::Whole(line) | Line::Torn(line) | Line::Long(line)) => line.to_vec(),
-                    None => return Err(anyhow!("{name}: a line is too long").context(Exit::Data)),
-                },
+            let Some(mut line) = next_line(&mut lines, &name)? else {
+                break;
             };
             let event = Event::parse(&line).ok();
             let own = event.as_ref().and_then(OwnLine::read);
@@ -76,9 +73,14 @@ impl Player {
             if let Some(held) = held.take() {
                 self.line(&held, &mut number, &mut stage)?;
             }
-            if let Some(wait) = event.and_then(|event| clock.wait(&event)) {
+            if let Some(wait) = event.as_ref().and_then(|event| clock.wait(event)) {
+                // Flush only before a line that must wait.
                 stage.flush()?;
                 thread::sleep(wait);
+            }
+            let place = event.and_then(|event| place_in(&line, event.at?.bytes()));
+            if let Some(place) = place.filter(|_| self.now) {
+                line.splice(place, cr_stream::now().into_bytes());
             }
             held = Some(line);
         }
@@ -179,6 +181,25 @@ impl Player {
         }
         Ok(Exit::Code(self.faults.exit.or(end.code).unwrap_or(0)))
     }
+}
+
+/// The next line of the recording called `name`.
+fn next_line(lines: &mut Lines<impl Read>, name: &str) -> anyhow::Result<Option<Vec<u8>>> {
+    let long = match lines.next().with_context(|| name.to_owned())? {
+        None => return Ok(None),
+        Some(Line::Whole(line) | Line::Torn(line)) => return Ok(Some(line.to_vec())),
+        Some(Line::Long(_)) => lines.whole().with_context(|| name.to_owned())?,
+    };
+    match long {
+        Some(Line::Whole(line) | Line::Torn(line) | Line::Long(line)) => Ok(Some(line.to_vec())),
+        None => Err(anyhow!("{name}: a line is too long").context(Exit::Data)),
+    }
+}
+
+/// Where `part`, which is borrowed from `line`, is in it.
+fn place_in(line: &[u8], part: &[u8]) -> Option<Range<usize>> {
+    let start = part.as_ptr().addr().checked_sub(line.as_ptr().addr())?;
+    Some(start..start + part.len())
 }
 
 impl End {

@@ -154,3 +154,41 @@ fn what_is_wrong_is_said() {
         assert!(stderr.contains(text), "{args:?}: {stderr}");
     }
 }
+
+#[test]
+fn with_now_each_line_has_the_time_at_which_it_is_played() {
+    let before = jiff::Timestamp::now();
+    let out = play(&["--now", "--speed", "10"]);
+    let after = jiff::Timestamp::now();
+    let lines: Vec<serde_json::Value> = text(&out)
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    let time = |line: &serde_json::Value| -> Option<jiff::Timestamp> {
+        let time = line.get("timestamp").or(line.get("at"))?;
+        Some(time.as_str()?.parse().expect("a time"))
+    };
+    let times: Vec<jiff::Timestamp> = lines.iter().filter_map(time).collect();
+    assert_eq!(times.len(), 4, "no time is made up: {lines:?}");
+    assert!(times.is_sorted(), "{times:?}");
+    // The times have milliseconds, the clock has more.
+    let before = before - Duration::from_millis(1);
+    assert!(times[0] >= before && times[3] <= after, "{times:?}");
+    // Half a second, ten times as fast. A first line that is late takes none of it.
+    assert!(times[2] >= before + Duration::from_millis(50), "{times:?}");
+    assert_eq!(lines[1]["claude_code_version"], "2.1.326");
+}
+
+#[test]
+fn the_stand_in_plays_with_the_time_of_now_too() {
+    let recording = recording();
+    let out = replay()
+        .env("CR_REPLAY", &recording.path)
+        .env("CR_REPLAY_SPEED", "instant")
+        .env("CR_REPLAY_NOW", "1")
+        .write_stdin("a prompt")
+        .output()
+        .expect("run cr-replay");
+    assert!(!text(&out).contains("2026-01-01T"), "{}", text(&out));
+    assert!(text(&out).contains("\"timestamp\":\""), "{}", text(&out));
+}

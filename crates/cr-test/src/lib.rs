@@ -17,6 +17,8 @@
 
 #![allow(clippy::missing_panics_doc, reason = "a test harness fails by a panic")]
 
+use std::io::Write;
+
 mod bins;
 mod child;
 mod command;
@@ -42,6 +44,14 @@ pub use world::World;
 /// A tool of this workspace, in a [`World`] of its own.
 pub fn tool(name: &str) -> Command {
     World::new().tool(name)
+}
+
+/// `bytes` as gzip compresses them.
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let level = flate2::Compression::fast();
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), level);
+    encoder.write_all(bytes).expect("compressed");
+    encoder.finish().expect("compressed")
 }
 
 /// How often to repeat a test that gains by repetition: `full` times in the

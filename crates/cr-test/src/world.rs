@@ -120,9 +120,19 @@ impl World {
 
     /// Writes a shell script below the world's directory.
     pub fn script(&self, name: impl AsRef<Path>, body: &str) -> PathBuf {
+        let _no_start = crate::command::no_start();
         let path = self.write(name, format!("#!/bin/sh\n{body}\n"));
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("executable");
         path
+    }
+
+    /// A program to set as `CR_CLAUDE`: the stand-in for the agent (see `cr-mock
+    /// agent`), as release `version`.
+    pub fn stand_in(&self, version: &str) -> PathBuf {
+        let program = bin("cr-mock");
+        let program = program.display();
+        let body = format!("CR_MOCK_VERSION={version} exec '{program}' agent \"$@\"");
+        self.script("stand-in", &body)
     }
 
     /// `program` with the environment of this world.
