@@ -19,7 +19,8 @@ const MAX_CALLS: usize = 1000;
 /// Everything the clocks need to know.
 #[derive(Debug)]
 pub(crate) struct Activity {
-    started: Instant,
+    /// When the agent was started, later by the time that does not count.
+    pub(crate) started: Instant,
     /// When the last line came.
     pub(crate) last_line: Instant,
     /// Whether there was one.
@@ -242,7 +243,7 @@ impl Activity {
 }
 
 /// The target of a call: its command, its file, its question.
-fn target(input: Raw<'_>) -> Option<String> {
+pub(crate) fn target(input: Raw<'_>) -> Option<String> {
     const KEYS: [&str; 8] = [
         "command",
         "file_path",

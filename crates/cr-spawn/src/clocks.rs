@@ -31,13 +31,13 @@ pub(crate) fn next(clocks: &Clocks, activity: &Activity, started: Instant) -> Op
     let all = [
         clock(Clock::Timeout, started, clocks.timeout),
         turn,
-        waiting(clocks, activity, started),
+        waiting(clocks, activity),
     ];
     all.into_iter().flatten().min_by_key(Running::until)
 }
 
 /// The clock of what is being waited for; there is one at a time.
-fn waiting(clocks: &Clocks, activity: &Activity, started: Instant) -> Option<Running> {
+fn waiting(clocks: &Clocks, activity: &Activity) -> Option<Running> {
     let (name, since, limit) = if let Some(call) = activity.longest() {
         (Clock::Tool, call.reset, clocks.tool_timeout)
     } else if let Some(at) = activity.result_at {
@@ -49,7 +49,7 @@ fn waiting(clocks: &Clocks, activity: &Activity, started: Instant) -> Option<Run
     } else if activity.has_spoken {
         (Clock::Idle, activity.last_line, clocks.idle_timeout)
     } else {
-        (Clock::Startup, started, clocks.startup_timeout)
+        (Clock::Startup, activity.started, clocks.startup_timeout)
     };
     (!limit.is_zero()).then_some(Running { name, since, limit })
 }

@@ -11,4 +11,6 @@ pub(crate) struct Context<'a> {
     pub(crate) run_id: &'a str,
     pub(crate) redactor: &'a Redactor,
     pub(crate) run_dir: Option<&'a RunDir>,
+    /// The agent's directory.
+    pub(crate) cwd: &'a std::path::Path,
 }

@@ -22,6 +22,7 @@ pub(crate) fn exit_line<'a>(supervisor: &'a Supervisor<'_>) -> cr_stream::Exit<'
     let Supervisor {
         context,
         streams,
+        session,
         timing,
         progress,
         ..
@@ -57,6 +58,7 @@ pub(crate) fn exit_line<'a>(supervisor: &'a Supervisor<'_>) -> cr_stream::Exit<'
         recorded: Some(streams.output.is_recorded()),
         output_file: streams.output.output_file().map(Into::into),
         record_cut: streams.output.is_cut(),
+        completed_by: session.completion.map(|how| how.as_str().into()),
     }
 }
 
@@ -75,6 +77,7 @@ pub(crate) fn finish(mut supervisor: Supervisor<'_>, line: &[u8]) -> Exit {
         guardian,
         mut requests,
         streams,
+        session,
         timing,
         progress,
         ..
@@ -89,7 +92,10 @@ pub(crate) fn finish(mut supervisor: Supervisor<'_>, line: &[u8]) -> Exit {
         }
     }
     let (fate, cause) = (output.fate(), state.cause.as_ref());
-    let code = cause::code(cause, state.end, timing.activity.result_is_error, &fate);
+    let result = timing.activity.result_is_error;
+    // The result of an earlier turn is not that of the one that was cut off.
+    let result = result.filter(|_| !session.is_unfinished());
+    let code = cause::code(cause, state.end, result, &fate);
     if let Fate::Failed(text) = &fate {
         note(&format!("write standard output: {text}"));
     } else if let Some(text) = cause.and_then(Cause::error) {

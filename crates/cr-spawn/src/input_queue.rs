@@ -12,6 +12,10 @@ use std::os::fd::OwnedFd;
 const MAX_MESSAGES: usize = 1000;
 const MAX_BYTES: usize = 64 << 20;
 
+/// The most bytes of a session that are on their way; further messages wait in
+/// its own queue.
+const MAX_WAITING: usize = 1 << 20;
+
 /// Messages on their way to the agent.
 #[derive(Debug)]
 pub(crate) struct InputQueue {
@@ -69,6 +73,19 @@ impl InputQueue {
         self.waiting = bytes;
         self.messages.push_back(message);
         Ok(())
+    }
+
+    /// Adds a line of a session, which has bounds of its own.
+    pub(crate) fn push_line(&mut self, line: Vec<u8>) {
+        if self.pipe.is_some() && !self.is_complete {
+            self.waiting += line.len();
+            self.messages.push_back(line);
+        }
+    }
+
+    /// Whether the agent has read most of what it was given.
+    pub(crate) fn has_room(&self) -> bool {
+        self.waiting < MAX_WAITING
     }
 
     /// Closes the agent's input when all that waits is written.

@@ -24,6 +24,7 @@ mod read_budget;
 mod record;
 mod recording;
 mod requests;
+mod session;
 mod start;
 mod stderr;
 mod stdout;

@@ -51,6 +51,8 @@ pub(crate) struct Output {
     batch: Vec<u8>,
     stdout: File,
     is_direct: bool,
+    /// Nothing comes after the batch.
+    is_ending: bool,
     last: Instant,
     /// Since when there is something to record that the writer does not know of.
     unannounced: Option<Instant>,
@@ -125,6 +127,7 @@ impl Output {
             batch: Vec::new(),
             is_direct: is_pipe_or_file(&stdout),
             stdout,
+            is_ending: false,
             last: Instant::now(),
             unannounced: None,
         })
@@ -146,6 +149,8 @@ impl Output {
         }
         self.last = Instant::now();
         let mut state = self.shared.lock();
+        // Together with the last lines: the writer takes both or none.
+        state.is_ending = self.is_ending;
         if state.is_kept() {
             state.unrecorded.extend_from_slice(&self.batch);
         }
@@ -250,7 +255,7 @@ impl Output {
 
     /// Writes or hands over what was collected, and after it nothing.
     pub(crate) fn end(&mut self) {
-        self.shared.lock().is_ending = true;
+        self.is_ending = true;
         self.flush();
     }
 
@@ -348,14 +353,13 @@ impl Writer {
         let Some(record) = &mut self.record else {
             return;
         };
-        let mut written = record.write(lines);
-        let mut state = self.shared.lock();
-        let is_ending = state.is_ending;
-        state.is_cut = record.is_cut();
-        drop(state);
-        if is_ending && written.is_ok() {
-            written = record.finish();
-        }
+        let is_ending = self.shared.lock().is_ending;
+        let written = if is_ending {
+            record.finish(lines)
+        } else {
+            record.write(lines)
+        };
+        self.shared.lock().is_cut = record.is_cut();
         if written.is_err() {
             self.record = None;
             self.shared.lock().is_recorded = false;

@@ -13,9 +13,14 @@ use cr_agent::AgentOptions;
 use cr_stream::Limits;
 
 /// The prompt when a session is resumed without one.
-const RESUME_PROMPT: &str = "Continue from where you left off";
+pub(crate) const RESUME_PROMPT: &str = "Continue from where you left off";
 
 pub(crate) fn prompt(options: &AgentOptions) -> anyhow::Result<Vec<u8>> {
+    let is_given = options.prompt.is_some() || options.prompt_file.is_some();
+    if options.session.is_stream() && !is_given {
+        // The messages come later.
+        return Ok(Vec::new());
+    }
     let text = match (&options.prompt, &options.prompt_file) {
         (Some(text), _) => text.clone().into_bytes(),
         (None, Some(path)) => {

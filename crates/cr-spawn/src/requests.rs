@@ -19,7 +19,7 @@ use crate::supervisor::Key;
 /// `kill` or `timeout` may send one signal to the starter, to its process group
 /// or to both, so that it arrives up to three times: directly and through the
 /// control channel. The same signal within this time is the same request.
-const SAME_REQUEST: Duration = Duration::from_millis(400);
+const SAME_REQUEST: Duration = Duration::from_millis(200);
 
 /// A request to the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,6 +22,7 @@ use crate::prepare::{limits, no_isolation, note, prompt, refused, run_dir, run_i
 use crate::record;
 use crate::recording::Recording;
 use crate::requests::Requests;
+use crate::session::{self, Session};
 use crate::stderr::Stderr;
 use crate::stdout::Stdout;
 use crate::supervisor::{Streams, Supervisor};
@@ -34,31 +35,31 @@ struct Run<'a> {
     redactor: Redactor,
     dir: Option<RunDir>,
     lock: Option<Lock>,
+    /// Whether `settings.json` is in the run directory.
+    has_settings: bool,
     /// The user's own file.
     output_file: Option<OutputFile>,
     cwd: PathBuf,
     prompt: Vec<u8>,
     prompt_bytes: usize,
+    /// Until the agent is started.
+    session: Option<Session>,
 }
 
 /// Runs the agent that `options` ask for, to the end.
 pub(crate) fn run(options: &AgentOptions) -> anyhow::Result<Exit> {
+    let options = &session::prepare(options)?;
     let command = AgentCommand::new(options)?;
     cr_sys::keep_descriptors().context(Exit::Tool)?;
     let prompt = prompt(options)?;
-    let output_file = options
-        .output_file
-        .as_deref()
-        .map(OutputFile::create)
-        .transpose()?;
+    let output_file = options.output_file.as_deref();
+    let output_file = output_file.map(OutputFile::create).transpose()?;
     let state = StateDir::from_env();
     let id = run_id()?;
     let dir = run_dir(options, state.as_ref(), &id)?;
-    let lock = dir
-        .as_ref()
-        .map(RunDir::lock)
-        .transpose()
-        .map_err(refused)?;
+    let lock = dir.as_ref().map(RunDir::lock);
+    let lock = lock.transpose().map_err(refused)?;
+    let (session, refusal) = session_or_refusal(options, dir.as_ref())?;
     let mut run = Run {
         options,
         command,
@@ -66,11 +67,17 @@ pub(crate) fn run(options: &AgentOptions) -> anyhow::Result<Exit> {
         redactor: Redactor::from_env(),
         dir,
         lock,
+        has_settings: false,
         output_file,
         cwd: cr_agent::working_directory(options),
         prompt_bytes: prompt.len(),
         prompt,
+        session,
     };
+    if let Some(text) = refusal {
+        let path = PathBuf::from(&run.command.name);
+        return run.fail(&path, &Cause::NotStarted(Exit::Retry, text));
+    }
     let found = run.find(state.as_ref());
     let (path, version) = match found {
         Ok(found) => found,
@@ -87,6 +94,17 @@ pub(crate) fn run(options: &AgentOptions) -> anyhow::Result<Exit> {
             run.fail(&path, &Cause::NotStarted(exit, message(&err)))
         }
         _ => Err(err),
+    }
+}
+
+/// The session, or why it must wait: another run has just begun to resume it.
+fn session_or_refusal(
+    options: &AgentOptions,
+    dir: Option<&RunDir>,
+) -> anyhow::Result<(Option<Session>, Option<String>)> {
+    match Session::new(options, dir) {
+        Err(err) if exit_of(&err) == Exit::Retry => Ok((None, Some(message(&err)))),
+        session => Ok((Some(session?), None)),
     }
 }
 
@@ -119,7 +137,7 @@ impl Run<'_> {
 
     /// Writes the stream of a run that could not begin. Without a thread: that
     /// none can be started may be the cause.
-    fn fail(&self, path: &Path, cause: &Cause) -> anyhow::Result<Exit> {
+    fn fail(&mut self, path: &Path, cause: &Cause) -> anyhow::Result<Exit> {
         let text = cause.error();
         let text = text.map(|text| self.redactor.redact(&text).into_owned());
         let exit = cr_stream::Exit {
@@ -131,13 +149,13 @@ impl Run<'_> {
             ..cr_stream::Exit::new(Cause::reason(Some(cause), None))
         };
         let last = compose_line(Some(self.id.as_str()), &exit);
+        // Before the end is written: a run that ended can be found by name.
+        let _ = self.write_settings(path);
         let mut lines = self.start_line(path, &Version::default(), None, None);
         lines.push(b'\n');
         let first = lines.len();
         lines.extend(&last);
         if let Some(dir) = &self.dir {
-            // Before the end is written: a run that ended can be found by name.
-            let _ = self.settings(path).write(dir);
             let _ = dir.write(file::STARTED, &lines[..first]);
             let stream = dir.create_file(file::STREAM);
             let _ = stream.map(|mut stream| stream.write_all(&lines));
@@ -190,9 +208,19 @@ impl Run<'_> {
         self.instruct(&guardian, path, version, &pipes.agents);
         drop(pipes.agents);
         let (stdin, stdout, stderr) = pipes.ours;
+        let session = self
+            .session
+            .take()
+            .ok_or_else(|| own(io::ErrorKind::Other.into()))?;
+        let prompt = std::mem::take(&mut self.prompt);
+        let (input, first_message) = if session.is_interactive() {
+            (InputQueue::new(stdin), prompt)
+        } else {
+            (InputQueue::with_prompt(stdin, prompt), Vec::new())
+        };
         let streams = Streams::new(
             output,
-            InputQueue::with_prompt(stdin, std::mem::take(&mut self.prompt)),
+            input,
             Stdout::new(stdout, self.options.max_line).map_err(own)?,
             Stderr::new(stderr).map_err(own)?,
         );
@@ -201,9 +229,10 @@ impl Run<'_> {
             run_id: self.id.as_str(),
             redactor: &self.redactor,
             run_dir: self.dir.as_ref(),
+            cwd: &self.cwd,
         };
-        let supervisor = Supervisor::new(context, requests, guardian, streams);
-        Ok(self.supervise(supervisor, path, version))
+        let supervisor = Supervisor::new(context, requests, guardian, streams, session);
+        Ok(self.supervise(supervisor, path, version, &first_message))
     }
 
     fn start_guardian(&self) -> anyhow::Result<GuardianLink> {
@@ -229,7 +258,7 @@ impl Run<'_> {
     /// The description of the run comes first: whatever happens to us from here
     /// on, a run that is marked as started gets its record.
     fn instruct(
-        &self,
+        &mut self,
         guardian: &GuardianLink,
         path: &Path,
         version: &Version,
@@ -244,11 +273,21 @@ impl Run<'_> {
         guardian.order(&Order::Start, &fds);
     }
 
-    fn supervise(&self, mut supervisor: Supervisor<'_>, path: &Path, version: &Version) -> Exit {
+    fn supervise(
+        &self,
+        mut supervisor: Supervisor<'_>,
+        path: &Path,
+        version: &Version,
+        first_message: &[u8],
+    ) -> Exit {
         supervisor.start();
         let (guardian, agent) = (supervisor.guardian.pid(), supervisor.guardian.agent);
         let line = self.start_line(path, version, Some(guardian), agent);
         supervisor.streams.output.line(&line);
+        let context = supervisor.context;
+        supervisor.session.set_guardian(guardian);
+        supervisor.session.begin(first_message, &context);
+        supervisor.write_session_lines();
         supervisor.run();
         supervisor.streams.output.finish_output_file();
         let exit = crate::ending::exit_line(&supervisor);
@@ -258,7 +297,8 @@ impl Run<'_> {
 
     /// Writes what the run directory holds before the agent runs; `started` is
     /// the last.
-    fn write_first_records(&self, path: &Path, version: &Version) {
+    fn write_first_records(&mut self, path: &Path, version: &Version) {
+        let settings = self.write_settings(path);
         let Some(dir) = &self.dir else {
             return;
         };
@@ -266,7 +306,6 @@ impl Run<'_> {
         line.push(b'\n');
         let prompt = dir.create_file(file::PROMPT);
         let prompt = prompt.and_then(|mut file| Ok(file.write_all(&self.prompt)?));
-        let settings = self.settings(path).write(dir);
         // Whole or not at all: its presence says that the run can be found by
         // its name.
         let started = dir.write(file::STARTED, &line);
@@ -277,6 +316,26 @@ impl Run<'_> {
 
     fn settings(&self, program: &Path) -> Settings {
         Settings::in_force(self.options, &self.command, &self.cwd, program)
+    }
+
+    fn write_settings(&mut self, program: &Path) -> anyhow::Result<()> {
+        if let Some(dir) = &self.dir {
+            self.settings(program).write(dir)?;
+            self.has_settings = true;
+        }
+        Ok(())
+    }
+
+    /// The options that mean the settings, if no file holds them. `None` also if a
+    /// secret in them is masked: with the mask they would be other settings.
+    fn resume_options(&self, program: &Path) -> Option<Vec<String>> {
+        if self.has_settings {
+            return None;
+        }
+        let settings = self.settings(program);
+        let options = settings.resume_options(self.options.no_record)?;
+        let is_plain = |text: &String| self.redactor.redact(text) == *text;
+        options.iter().all(is_plain).then_some(options)
     }
 
     fn spec(&self, path: &Path) -> RunSpec {
@@ -299,6 +358,7 @@ impl Run<'_> {
         let parent = env::var("CR_PARENT_RUN_ID").ok();
         let argv = record::shown(&self.command.argv, &self.redactor);
         let run_dir = self.dir.as_ref();
+        let options = self.resume_options(path);
         let start = Start {
             pid: Some(std::process::id()),
             guardian_pid: guardian,
@@ -321,6 +381,7 @@ impl Run<'_> {
             keep_children: self.options.keep_children,
             isolate: self.options.isolate,
             limits: limits(self.options),
+            options: options.map(|all| all.into_iter().map(Into::into).collect()),
             ..Start::new()
         };
         compose(Some(self.id.as_str()), &start)

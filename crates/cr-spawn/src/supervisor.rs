@@ -12,7 +12,7 @@ mod timing;
 
 use std::time::{Duration, Instant};
 
-use cr_signal::SIGTSTP;
+use cr_signal::{SIGTERM, SIGTSTP};
 
 use self::progress::Progress;
 pub(crate) use self::streams::Streams;
@@ -27,6 +27,7 @@ use crate::poll_set::PollSet;
 use crate::read_budget::BudgetedRead;
 use crate::record::millis;
 use crate::requests::{Request, Requests};
+use crate::session::{ClientId, Effect, Session};
 
 /// How long a wait may take if nothing is due: the loop also notices that this
 /// process was stopped by waits that take too long.
@@ -53,6 +54,14 @@ pub(crate) enum Key {
     Reader,
     /// The process that started us has ended.
     Starter,
+    /// A new client of the control socket.
+    Socket,
+    /// A client of the control socket.
+    Client(ClientId),
+    /// Messages on our standard input.
+    OwnInput,
+    /// An answer of the command that answers questions.
+    AskCommand,
 }
 
 /// A run, from the start of its agent to the end of its last process.
@@ -61,6 +70,7 @@ pub(crate) struct Supervisor<'a> {
     pub(crate) requests: Requests,
     pub(crate) guardian: GuardianLink,
     pub(crate) streams: Streams,
+    pub(crate) session: Session,
     pub(crate) timing: Timing,
     pub(crate) progress: Progress,
 }
@@ -71,12 +81,14 @@ impl<'a> Supervisor<'a> {
         requests: Requests,
         guardian: GuardianLink,
         streams: Streams,
+        session: Session,
     ) -> Self {
         Self {
             context,
             requests,
             guardian,
             streams,
+            session,
             timing: Timing::new(),
             progress: Progress::new(context.options),
         }
@@ -107,7 +119,8 @@ impl<'a> Supervisor<'a> {
         let is_blocked = self.streams.output.is_full();
         let limit = self.wait_limit(is_blocked);
         let ready = self.poll(limit, is_blocked);
-        if let Some(gap) = self.timing.waited(limit, is_blocked) {
+        let is_held = is_blocked || self.session.is_held();
+        if let Some(gap) = self.timing.waited(limit, is_held) {
             self.exclude(gap);
         }
         for key in ready {
@@ -118,6 +131,7 @@ impl<'a> Supervisor<'a> {
             return self.check_deadline();
         }
         self.check_sources();
+        self.advance_session();
         self.check_clocks();
         self.check_deadline();
         self.show_life();
@@ -143,6 +157,9 @@ impl<'a> Supervisor<'a> {
             clock,
             is_shown.then(|| output.last() + self.timing.heartbeat),
             is_pinged.then(|| self.guardian.ping_due()),
+            self.session
+                .due(self.context.options.clocks.grace)
+                .filter(|_| is_running),
         ];
         let next = times.into_iter().flatten().min();
         next.map_or(LONGEST_WAIT, |next| {
@@ -153,7 +170,7 @@ impl<'a> Supervisor<'a> {
     /// Waits for at most `limit`; returns what is ready. While the output is
     /// blocked, nothing is read from the agent.
     fn poll(&self, limit: Duration, is_blocked: bool) -> Vec<Key> {
-        let stdout = std::io::stdout();
+        let (stdin, stdout) = (std::io::stdin(), std::io::stdout());
         let is_started = self.phase() != Phase::Starting;
         let mut set = PollSet::new();
         self.requests.register(&mut set);
@@ -166,6 +183,7 @@ impl<'a> Supervisor<'a> {
         }
         if self.phase() == Phase::Running {
             self.requests.register_starter(&mut set);
+            self.session.register(&mut set, &stdin, is_blocked);
         }
         let mut ready = set.poll(limit);
         let is_read = is_started && !is_blocked;
@@ -193,13 +211,16 @@ impl<'a> Supervisor<'a> {
             Key::Output => self.streams.output.acknowledge(),
             Key::Input => self.streams.input.write(),
             Key::Stdout => {
-                let activity = &mut self.timing.activity;
-                if self.streams.relay_stdout(&self.context, activity) {
+                let (activity, session) = (&mut self.timing.activity, &mut self.session);
+                if self.streams.relay_stdout(&self.context, activity, session) {
                     self.timing.agent_wrote();
                 }
             }
             Key::Stderr => self.streams.relay_stderr(&self.context),
             Key::Reader => self.streams.output.abandon(),
+            Key::Socket | Key::Client(_) | Key::OwnInput | Key::AskCommand => {
+                self.session.handle(key, &self.context);
+            }
         }
     }
 
@@ -231,6 +252,7 @@ impl<'a> Supervisor<'a> {
         self.timing.exclude(gap);
         self.guardian.exclude(gap);
         self.progress.exclude(gap);
+        self.session.exclude(gap);
     }
 
     fn take_reports(&mut self) {
@@ -294,6 +316,38 @@ impl<'a> Supervisor<'a> {
             }
             Action::CloseInput => self.streams.input.close(),
             Action::SetDeadline(limit) => self.progress.set_deadline(limit),
+        }
+    }
+
+    /// Does what the session wants. A message reaches the agent in the round in
+    /// which it came.
+    pub(super) fn advance_session(&mut self) {
+        if self.phase() != Phase::Running {
+            return;
+        }
+        let has_room = self.streams.input.has_room();
+        self.session.advance(&self.context, has_room);
+        self.write_session_lines();
+        let mut is_written = false;
+        while let Some(effect) = self.session.next_effect() {
+            match effect {
+                Effect::ToAgent(line) => {
+                    self.streams.input.push_line(line);
+                    is_written = true;
+                }
+                Effect::CloseInput => self.streams.input.complete(),
+                Effect::Stop => self.apply(Event::Signal(SIGTERM)),
+            }
+        }
+        if is_written {
+            self.streams.input.write();
+        }
+    }
+
+    /// Writes the lines of the session.
+    pub(crate) fn write_session_lines(&mut self) {
+        while let Some(line) = self.session.next_line() {
+            self.streams.output.line(&line);
         }
     }
 

@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use cr_stream::{Doing, Limit, State, StateName, compose};
+use cr_agent::TurnTimeoutAction;
+use cr_stream::{Clock, Doing, Limit, State, StateName, compose};
 
 use super::Supervisor;
 use super::timing::STOPPED_GAP;
@@ -17,19 +18,34 @@ impl Supervisor<'_> {
             return;
         }
         let now = Instant::now();
+        if self
+            .session
+            .ignores_interrupt(self.context.options.clocks.grace)
+        {
+            return self.apply(Event::StopWanted(Cause::Clock(Clock::Turn)));
+        }
         let clock = self.timing.clock(&self.context.options.clocks);
         let Some(clock) = clock.filter(|clock| clock.until() <= now) else {
             return;
         };
-        let limit = Limit {
+        let mut limit = Limit {
             clock: clock.name.into(),
             limit_ms: Some(millis(clock.limit)),
             elapsed_ms: Some(millis(now.saturating_duration_since(clock.since))),
             doing: Some(self.doing(now)),
             action: "terminate".into(),
+            ..Limit::default()
         };
+        let interrupts = clock.name == Clock::Turn
+            && self.context.options.session.on_turn_timeout() == TurnTimeoutAction::Interrupt
+            && self.session.interrupt_turn(&mut limit);
         let line = compose(Some(self.context.run_id), &limit);
         self.streams.output.line(&line);
+        if interrupts {
+            // The clock of the next turn starts with it.
+            self.timing.activity.turn_since = None;
+            return self.advance_session();
+        }
         self.apply(Event::StopWanted(Cause::Clock(clock.name)));
     }
 
@@ -44,12 +60,13 @@ impl Supervisor<'_> {
             return;
         }
         let activity = &self.timing.activity;
-        let silent = now.saturating_duration_since(activity.last_line);
+        let silent = now.saturating_duration_since(self.timing.last_heard);
+        let name = self.session.state_name();
         let state = State {
-            state: StateName::Running.into(),
+            state: name.into(),
             turn: activity.turns,
             silent_ms: Some(millis(silent)),
-            doing: Some(self.doing(now)),
+            doing: (name == StateName::Running).then(|| self.doing(now)),
             ..State::default()
         };
         let line = compose(Some(self.context.run_id), &state);

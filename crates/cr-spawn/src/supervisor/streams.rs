@@ -10,6 +10,7 @@ use crate::input_queue::InputQueue;
 use crate::output::{Fate, Output};
 use crate::poll_set::{PollSet, is_pipe};
 use crate::read_budget::BudgetedRead;
+use crate::session::Session;
 use crate::stderr::Stderr;
 use crate::stdout::{Sink, Stdout};
 
@@ -70,11 +71,17 @@ impl Streams {
 
     /// Passes on what the agent wrote to its standard output; returns whether
     /// there was a line.
-    pub(super) fn relay_stdout(&mut self, context: &Context<'_>, activity: &mut Activity) -> bool {
+    pub(super) fn relay_stdout(
+        &mut self,
+        context: &Context<'_>,
+        activity: &mut Activity,
+        session: &mut Session,
+    ) -> bool {
         let before = self.stdout.counts().lines;
         let mut relay = Relay {
             output: &mut self.output,
             activity: Some(activity),
+            session: Some((session, context)),
             now: Instant::now(),
         };
         self.stdout.read(context, &mut relay);
@@ -87,16 +94,19 @@ impl Streams {
         let mut relay = Relay {
             output: &mut self.output,
             activity: None,
+            session: None,
             now: Instant::now(),
         };
         self.stderr.read(context, &mut relay);
     }
 }
 
-/// Where lines go while they are read: to the output, and to the activity.
+/// Where lines go while they are read: to the output, to the activity, and to the
+/// session.
 struct Relay<'a> {
     output: &'a mut Output,
     activity: Option<&'a mut Activity>,
+    session: Option<(&'a mut Session, &'a Context<'a>)>,
     now: Instant,
 }
 
@@ -106,6 +116,13 @@ impl Sink for Relay<'_> {
             activity.line(line, self.now);
         }
         self.output.line(line);
+        if let Some((session, context)) = &mut self.session {
+            session.agent_line(line, context);
+            // What a line means comes right after it.
+            while let Some(line) = session.next_line() {
+                self.output.line(&line);
+            }
+        }
     }
 
     fn replace(&mut self, line: &[u8]) {

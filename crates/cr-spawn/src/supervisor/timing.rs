@@ -25,6 +25,8 @@ pub(crate) struct Timing {
     /// When the last wait ended.
     pub(super) last_round: Instant,
     pub(crate) activity: Activity,
+    /// When the agent last wrote, in whatever state.
+    pub(super) last_heard: Instant,
     /// From the last line to the next sign of life.
     pub(super) heartbeat: Duration,
 }
@@ -37,6 +39,7 @@ impl Timing {
             stopped: Duration::ZERO,
             last_round: now,
             activity: Activity::new(now),
+            last_heard: now,
             heartbeat: FIRST_HEARTBEAT,
         }
     }
@@ -45,6 +48,7 @@ impl Timing {
     pub(super) fn agent_started(&mut self, is_resumed: bool) {
         self.started = Instant::now();
         self.activity = Activity::new(self.started);
+        self.last_heard = self.started;
         self.activity.is_resumed = is_resumed;
     }
 
@@ -52,7 +56,8 @@ impl Timing {
     /// the agent's silence.
     pub(super) fn agent_wrote(&mut self) {
         self.heartbeat = FIRST_HEARTBEAT;
-        self.activity.sign_of_life(Instant::now());
+        self.last_heard = Instant::now();
+        self.activity.sign_of_life(self.last_heard);
     }
 
     pub(super) fn heartbeat_written(&mut self) {
@@ -66,15 +71,16 @@ impl Timing {
 
     /// Ends a wait of at most `limit`. Returns the time in which this process was
     /// stopped, if it was.
-    pub(super) fn waited(&mut self, limit: Duration, is_blocked: bool) -> Option<Duration> {
+    pub(super) fn waited(&mut self, limit: Duration, is_held: bool) -> Option<Duration> {
         // Since the last round, not since the poll: a stop may come anywhere.
         let took = self.last_round.elapsed();
         self.last_round = Instant::now();
         if took > limit + STOPPED_GAP {
             return Some(took.saturating_sub(limit));
         }
-        if is_blocked {
-            // The agent may be waiting for our reader: its silence is not its own.
+        if is_held {
+            // The agent may be waiting for our reader, or for a person: its silence is
+            // not its own.
             self.activity.shift(took);
         }
         None
@@ -84,6 +90,7 @@ impl Timing {
     pub(super) fn exclude(&mut self, gap: Duration) {
         self.stopped += gap;
         self.started += gap;
+        self.last_heard += gap;
         self.activity.shift(gap);
     }
 }

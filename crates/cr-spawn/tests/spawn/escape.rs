@@ -323,3 +323,15 @@ fn s4_s9_a_kill_at_any_moment_leaves_nobody_and_a_record() {
         }
     }
 }
+
+#[test]
+fn s4_all_leftover_processes_are_counted_and_fifty_are_listed() {
+    let script = format!(
+        "cat >/dev/null; echo '{INIT}'; n=0; while [ $n -lt 73 ]; do setsid sleep 600 & n=$((n + 1)); done; echo '{RESULT}'"
+    );
+    let done = Case::script(&script).run();
+    done.assert_nobody_left("many leftovers");
+    let exit = done.exit();
+    assert_eq!(exit["leaked_total"], 73, "{exit}");
+    assert_eq!(exit["leaked"].as_array().map(Vec::len), Some(50));
+}

@@ -13,5 +13,7 @@ mod limits;
 mod paths;
 mod places;
 mod privacy;
+mod session;
 mod signals;
 mod stream;
+mod versions;
