@@ -13,4 +13,4 @@ mod starter;
 
 pub use pipeline::{Output, Pipeline, Script, Source, Streams};
 pub use record::{Summary, summarize_record};
-pub use starter::{SIGNALS, take_signals};
+pub use starter::{READER_LEFT, SIGNALS, take_signals};

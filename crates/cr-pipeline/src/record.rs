@@ -54,8 +54,10 @@ pub(crate) fn feed(
         .context(Exit::Tool)?;
     let stdin = child.stdin.take();
     let output = std::thread::scope(|scope| {
-        scope.spawn(move || stdin.map(|stdin| write(stdin, files, last)));
-        child.wait_with_output()
+        let fed = std::thread::Builder::new()
+            .spawn_scoped(scope, move || stdin.map(|stdin| write(stdin, files, last)));
+        let output = child.wait_with_output();
+        fed.and(output)
     });
     let output = output.context(shown)?;
     let code = output.status.code();

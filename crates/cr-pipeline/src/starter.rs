@@ -6,13 +6,18 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus};
 
 use cr_signal::{
-    ControlMessage, ControlSender, SIGHUP, SIGINT, SIGQUIT, SIGTERM, Signals, keep_children,
+    ControlMessage, ControlSender, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, Signals,
+    keep_children,
 };
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 /// The signals that a starter passes on and the pipeline ignores.
 pub const SIGNALS: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
+
+/// The signal that tells a starter which takes it that the reader of its own
+/// starter's output has left. SIGPIPE cannot: any write may cause it.
+pub const READER_LEFT: i32 = SIGUSR1;
 
 /// The descriptor under which the script and its stages have the pipe.
 const CONTROL_FD: i32 = 3;
@@ -121,7 +126,10 @@ impl Starter {
                 match happened {
                     Happened::Signal => {
                         for number in signals.numbers() {
-                            self.send(ControlMessage::Signal(number));
+                            self.send(match number {
+                                READER_LEFT => ControlMessage::ReaderLeft,
+                                number => ControlMessage::Signal(number),
+                            });
                         }
                     }
                     Happened::ReaderLeft => {

@@ -10,6 +10,7 @@ if several runs have one name, it is the latest.
 
 Examples:
   cr-runs ls
+  cr-runs ls --running | cut -f 1,7
   cr-runs wait docs --timeout 9m | jq -r .why
   cr-runs tail docs --since 20480
   cr-runs wait --any a b c
@@ -31,15 +32,31 @@ Exit status:
 /// A run is going on as long as its lock is held: one that was cut off, by a loss
 /// of power for example, is `lost` and never `running`.
 #[derive(Debug, Parser)]
-#[command(name = "cr-runs", version, after_help = AFTER, max_term_width = 100)]
+#[command(
+    name = "cr-runs",
+    version,
+    after_help = AFTER,
+    max_term_width = 100,
+    arg_required_else_help = true,
+    args_conflicts_with_subcommands = true,
+    override_usage = "cr-runs <COMMAND>\n       cr-runs --output-schema"
+)]
 pub struct Args {
+    /// Print the JSON Schema of a run, as `ls --json` and `status --json` print it
+    #[arg(long)]
+    pub(crate) output_schema: bool,
+
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
 }
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     /// List runs, the latest first
+    ///
+    /// On a terminal in columns with a head. Otherwise one line per run, with a tab
+    /// between id, name, state, elapsed time, cost, verdict and last action; `-` is
+    /// not known. The verdict is the outcome and its exit code.
     Ls(LsArgs),
     /// Print the state of a run in one line
     Status(StatusArgs),
@@ -79,6 +96,10 @@ pub(crate) struct LsArgs {
     /// Print one JSON object per run
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// Print only ids, and names that are plain words, one per line
+    #[arg(short, long, conflicts_with = "json")]
+    pub(crate) quiet: bool,
 
     /// Only runs that are going on
     #[arg(long)]
@@ -214,7 +235,8 @@ pub struct Runner {
     pub(crate) detach: bool,
 
     /// Retry up to N times, passing the error to the next attempt; waiting for a
-    /// limit to reset is not counted
+    /// limit to reset is not counted. It needs its record: if that cannot be
+    /// written, the run ends with 74 before it starts
     #[arg(long, value_name = "N", conflicts_with = "no_record")]
     pub(crate) retry: Option<u32>,
 

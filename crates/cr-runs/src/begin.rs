@@ -91,15 +91,19 @@ impl PreparedRun {
     pub(crate) fn new(
         runner: Runner,
         config: &Config,
-        options: Vec<OsString>,
+        mut options: Vec<OsString>,
     ) -> anyhow::Result<Self> {
         let argv = std::iter::once(OsString::from("cr-spawn")).chain(options.iter().cloned());
         let spawn = AgentOptions::try_parse_from(argv).unwrap_or_else(|err| err.exit());
         cr_agent::check(&spawn)?;
         let prompt = prompt::open(&runner)?;
         let signals = signals(&runner)?;
+        let location = RunLocation::make(&runner, config)?;
+        if let Some(option) = prompt::first_message(&runner, location.dir.as_ref())? {
+            options.insert(0, option);
+        }
         Ok(Self {
-            location: RunLocation::make(&runner, config)?,
+            location,
             prompt,
             options,
             signals,
@@ -129,6 +133,11 @@ fn refuse(runner: &Runner) -> anyhow::Result<()> {
         if value.is_some() {
             return wrong(format!("{name}: claude-runner does not take it"));
         }
+    }
+    if runner.retry.is_some() && runner.spawn.session.is_interactive() {
+        let text = "--retry: not with --input stream or --ask, whose messages and answers \
+                    belong to one attempt";
+        return wrong(text.to_owned());
     }
     if runner.max_wait.is_some() && !runner.has_attempts() {
         return wrong("--max-wait: only with --retry".to_owned());

@@ -3,6 +3,7 @@
 
 mod args;
 mod begin;
+mod conversation;
 mod find;
 mod location;
 mod ls;
@@ -30,7 +31,10 @@ use cr_config::Config;
 /// Does what `args` ask.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let out = io::stdout().lock();
-    match &args.command {
+    let Some(command) = &args.command else {
+        return cr_io::print_schema(status::SCHEMA, out);
+    };
+    match command {
         Command::Ls(args) => ls::ls(args, out),
         Command::Status(args) => status(args, out),
         Command::Wait(args) => wait::wait(args, out, io::stderr()),

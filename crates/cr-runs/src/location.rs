@@ -12,6 +12,10 @@ use cr_rundir::{Run, RunDir, RunId, Unsafe, file};
 use crate::args::{Output, Runner};
 use cr_config::Config;
 
+/// A file that only shows whether there is room for a record, and its size.
+const PROBE: &str = "probe";
+const PROBE_BYTES: usize = 64 << 10;
+
 /// The id of a run and its run directory.
 #[derive(Debug)]
 pub(crate) struct RunLocation {
@@ -120,6 +124,13 @@ fn directory(runner: &Runner, config: &Config, id: &RunId) -> anyhow::Result<Opt
             Ok(made)
         }),
     };
+    let needs_record = runner.detach || runner.has_attempts();
+    let made = made.and_then(|dir| {
+        if needs_record {
+            refuse_full(&dir).context("--retry and --detach need a record")?;
+        }
+        Ok(dir)
+    });
     match made {
         Ok(dir) if runner.spawn.run_dir.is_some() => {
             refuse_busy(&dir)?;
@@ -128,15 +139,21 @@ fn directory(runner: &Runner, config: &Config, id: &RunId) -> anyhow::Result<Opt
         }
         Ok(dir) => Ok(Some(dir)),
         Err(err) if err.downcast_ref::<Unsafe>().is_some() => Err(err.context(Exit::Config)),
-        Err(err) if runner.spawn.run_dir.is_some() || runner.detach || runner.has_attempts() => {
-            Err(err.context(Exit::Io))
-        }
+        Err(err) if runner.spawn.run_dir.is_some() || needs_record => Err(err.context(Exit::Io)),
         Err(err) => {
             let text = format!("claude-runner: not recorded: {}\n", message(&err));
             let _ = io::Write::write_all(&mut io::stderr(), text.as_bytes());
             Ok(None)
         }
     }
+}
+
+/// Refuses a directory on a full disk, for a run that is nothing without its
+/// record: retries are decided by it, and a detached run is waited for by it.
+fn refuse_full(dir: &RunDir) -> anyhow::Result<()> {
+    dir.write(PROBE, &vec![0; PROBE_BYTES])?;
+    std::fs::remove_file(dir.path().join(PROBE))?;
+    Ok(())
 }
 
 /// Refuses the directory of a run that is still going on: a second pipeline would

@@ -1,10 +1,13 @@
 //! The prompt, from its source, as a file without a name.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read, Seek, Write};
+use std::os::fd::AsFd;
 
 use anyhow::{Context, anyhow};
 use cr_io::Exit;
+use cr_rundir::{RunDir, file};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
 
@@ -20,6 +23,9 @@ const PROMPT_TIMEOUT: Timespec = Timespec {
 /// Opens the prompt for the pipeline to read. In memory, so that it shows in no
 /// list of processes and is as long as it likes.
 pub(crate) fn open(runner: &Runner) -> anyhow::Result<File> {
+    if runner.spawn.session.is_stream() {
+        return messages(runner);
+    }
     let text = text(runner)?;
     let is_resumed = runner.spawn.resume.is_some() || runner.spawn.continue_last;
     if text.trim_ascii().is_empty() && !is_resumed {
@@ -32,6 +38,39 @@ pub(crate) fn open(runner: &Runner) -> anyhow::Result<File> {
         Ok(file)
     };
     stored().context("the prompt").context(Exit::Tool)
+}
+
+/// Standard input as it is: its lines are messages, which come when they come. A
+/// detached run does not read from a terminal.
+fn messages(runner: &Runner) -> anyhow::Result<File> {
+    let stdin = io::stdin();
+    let opened = if runner.detach && stdin.is_terminal() {
+        File::open("/dev/null")
+    } else {
+        stdin.as_fd().try_clone_to_owned().map(File::from)
+    };
+    opened.context("standard input").context(Exit::NoInput)
+}
+
+/// Keeps the first message of a session in the run directory; returns the option
+/// of cr-spawn that names it. In a file, so that it shows in no list of processes.
+pub(crate) fn first_message(
+    runner: &Runner,
+    dir: Option<&RunDir>,
+) -> anyhow::Result<Option<OsString>> {
+    let spawn = &runner.spawn;
+    let is_given = runner.prompt_argument.is_some() || spawn.prompt.is_some();
+    if !spawn.session.is_stream() || !(is_given || spawn.prompt_file.is_some()) {
+        return Ok(None);
+    }
+    let dir = dir.ok_or_else(|| {
+        let text = "a first message needs a run directory; write it to standard input";
+        anyhow!(text).context(Exit::Usage)
+    })?;
+    dir.write(file::PROMPT, &text(runner)?).context(Exit::Io)?;
+    let mut option = OsString::from("--prompt-file=");
+    option.push(dir.path().join(file::PROMPT));
+    Ok(Some(option))
 }
 
 fn text(runner: &Runner) -> anyhow::Result<Vec<u8>> {

@@ -110,7 +110,9 @@ fn plain(
         let text = format!("{id}: a run is going on there");
         return Err(anyhow!(text).context(Exit::Retry));
     }
-    let options = merged(&old_options(run)?, matches, &runner.spawn.rest);
+    let old = old_options(run)?;
+    refuse_second(old.resume.as_deref(), &id)?;
+    let options = merged(&old, matches, &runner.spawn.rest);
     let argv = std::iter::once(OsString::from("cr-spawn")).chain(options.iter().cloned());
     let spawn = AgentOptions::try_parse_from(argv).unwrap_or_else(|err| err.exit());
     // Without a mode of its own the run has what the agent's own settings say,
@@ -132,6 +134,22 @@ fn plain(
     Ok(run)
 }
 
+/// Refuses to resume a session that another run is working on: both would write to
+/// it.
+fn refuse_second(session: Option<&str>, id: &str) -> anyhow::Result<()> {
+    let busy = cr_rundir::runs_in(&find::runs()?).into_iter().find(|run| {
+        matches!(run.state(), RunState::Starting | RunState::Running)
+            && run.session().as_deref() == session
+    });
+    match busy {
+        Some(run) => {
+            let text = format!("{id}: the run {} is going on in its session", run.id());
+            Err(anyhow!(text).context(Exit::Retry))
+        }
+        None => Ok(()),
+    }
+}
+
 /// The variable that says nothing about permissions. The mode of a resumed run is
 /// on record, and what the environment says today is not.
 fn no_mode() -> (OsString, OsString) {
@@ -142,8 +160,8 @@ fn no_mode() -> (OsString, OsString) {
 fn old_options(run: &Run) -> anyhow::Result<AgentOptions> {
     let id = run.id();
     let usage = |text: String| anyhow!(text).context(Exit::Usage);
-    let session = run.session();
     let Some(settings) = Settings::read(&run.dir)? else {
+        let session = run.session();
         let session = session.as_deref().unwrap_or("SESSION");
         let text = format!(
             "{id}: an older version left no settings.json; use --resume {session}, \
@@ -152,7 +170,11 @@ fn old_options(run: &Run) -> anyhow::Result<AgentOptions> {
         return Err(usage(text));
     };
     let is_saved = !settings.no_session_persistence;
-    let session = session.filter(|_| is_saved).ok_or_else(|| {
+    // A session of many turns has its id before the agent writes anything.
+    let given = || settings.session_id.clone().or_else(|| run.started().resume);
+    let given = settings.session.is_interactive().then(given).flatten();
+    let session = given.or_else(|| run.session()).filter(|_| is_saved);
+    let session = session.ok_or_else(|| {
         usage(format!(
             "{id}: it has no session to resume; start a new run"
         ))
@@ -164,9 +186,22 @@ fn old_options(run: &Run) -> anyhow::Result<AgentOptions> {
         fork_session: false,
         // The stream of that run is in it.
         output_file: None,
-        resumed_run: Some(id),
+        resumed_run: Some(name_of(run)?),
         ..settings.options()
     })
+}
+
+/// The name by which cr-spawn finds the run: its id, or where it is kept.
+fn name_of(run: &Run) -> anyhow::Result<String> {
+    let is_kept = run.dir.parent() == Some(&find::runs()?);
+    let path = || {
+        std::path::absolute(&run.dir)
+            .ok()?
+            .into_os_string()
+            .into_string()
+            .ok()
+    };
+    Ok(path().filter(|_| !is_kept).unwrap_or_else(|| run.id()))
 }
 
 /// The options of `old`, but for those that are on the command line.

@@ -92,7 +92,7 @@ fn of_file(id: &str, runner: &Runner, config: &Config) -> Option<String> {
 }
 
 /// Whether permissions are skipped: they are if nothing is said about them,
-/// because an agent without a user cannot ask.
+/// because an agent without a user cannot ask. With --ask it can.
 fn skips_permissions(runner: &Runner, config: &Config) -> bool {
     let flags = ["--permission-mode", "--dangerously-skip-permissions"];
     let is_passed = runner.spawn.rest.iter().any(|arg| {
@@ -101,5 +101,6 @@ fn skips_permissions(runner: &Runner, config: &Config) -> bool {
     });
     let spawn = &runner.spawn;
     let is_given_here = spawn.permission_mode.is_some() || spawn.dangerously_skip_permissions;
-    !is_given_here && !is_passed && config.set("permission_mode").is_none()
+    let asks = spawn.session.asks();
+    !asks && !is_given_here && !is_passed && config.set("permission_mode").is_none()
 }
