@@ -4,17 +4,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{CommandFactory, Parser};
+use clap::{Arg, CommandFactory, FromArgMatches, Parser};
 
 const AFTER: &str = "\
 A PLAN is NDJSON, a JSON array, {\"tasks\": [...]}, YAML, or a folder of *.md files. In
 such a file the front matter has the fields and the body is the prompt. A task has an
-id and a prompt or prompt_file. It may also have: title description files depends_on
-wave model role system_prompt allowed_tools permission_mode task_type estimated_files
-estimated_loc estimated_duration max_turns budget_usd timeout retries schema verify
-setup env claude_args cwd idempotent commit (required, optional, none) breakpoint.
-For commit, every new commit of HEAD during the attempt counts, also one of which it is
-not known who made it.
+id and a prompt or prompt_file; cr-tasks(5) describes all its fields.
 
 If the run directory has a file called PAUSE, the run ends before the next attempt.
 
@@ -122,9 +117,21 @@ pub struct Args {
     #[arg(long)]
     pub(crate) report: bool,
 
-    /// Write no sentences to standard error
+    /// Write no sentences to standard error; with --dry-run print only the ids
     #[arg(short, long)]
     pub(crate) quiet: bool,
+
+    /// Who speaks: this tool or the script `sprint-loop`.
+    #[arg(skip = TOOL)]
+    pub(crate) program: &'static str,
+
+    /// Print the JSON Schema of a line of standard output, and do nothing else
+    #[arg(long, exclusive = true)]
+    pub(crate) output_schema: bool,
+
+    /// Print the JSON Schema of a task, and do nothing else
+    #[arg(long, exclusive = true)]
+    pub(crate) task_schema: bool,
 
     // The last: its heading would cover the options after it.
     /// Defaults for tasks
@@ -153,7 +160,7 @@ pub(crate) struct TaskDefaults {
     pub(crate) max_turns: Option<u64>,
 
     /// The budget of a first attempt, in dollars
-    #[arg(long, value_name = "USD", alias = "max-budget-usd")]
+    #[arg(long, value_name = "USD", alias = "max-budget-usd", value_parser = parse_budget)]
     pub(crate) max_budget: Option<f64>,
 
     /// The time limit of a first attempt [default: twice the estimate, else 2h]
@@ -161,22 +168,118 @@ pub(crate) struct TaskDefaults {
     pub(crate) timeout: Option<Duration>,
 }
 
-/// The command line of the script `sprint-loop`, for its page and completions.
+/// The name of this tool.
+const TOOL: &str = "cr-orchestrate";
+
+/// The name of the script that runs sprints.
+pub(crate) const SPRINT_LOOP: &str = "sprint-loop";
+
+/// The argument by which that script says that it is the caller.
+const AS_SPRINT_LOOP: &str = "--as-sprint-loop";
+
+impl Args {
+    /// Reads the command line; ends the process if it is wrong.
+    pub fn of_process() -> Self {
+        let mut argv: Vec<OsString> = std::env::args_os().collect();
+        if argv.get(1).is_none_or(|word| word != AS_SPRINT_LOOP) {
+            return Self::parse();
+        }
+        argv.splice(..2, [OsString::from(SPRINT_LOOP)]);
+        let matches = sprint_loop().get_matches_from(argv);
+        let read = Self::from_arg_matches(&matches).unwrap_or_else(|err| err.exit());
+        Self {
+            sprint: true,
+            report: true,
+            program: SPRINT_LOOP,
+            ..read
+        }
+    }
+
+    /// The name to say before a message.
+    pub fn program(&self) -> &'static str {
+        self.program
+    }
+
+    /// What a task is called.
+    pub(crate) fn noun(&self) -> &'static str {
+        if self.program == SPRINT_LOOP {
+            "step"
+        } else {
+            "task"
+        }
+    }
+}
+
+/// The command line of the script `sprint-loop`.
 pub fn sprint_loop() -> clap::Command {
+    let status = "Print the state of each step of a run";
     Args::command()
-        .name("sprint-loop")
+        .name(SPRINT_LOOP)
         .about("Run the steps of a sprint, one after the other")
         .long_about(SPRINT)
+        .after_help(SPRINT_AFTER)
+        .mut_args(of_steps)
+        .mut_subcommand("status", |command| command.about(status).mut_args(of_steps))
+}
+
+/// The same option, of a sprint. What the script always gives is not shown.
+fn of_steps(arg: Arg) -> Arg {
+    let is_given = ["sprint", "report"].contains(&arg.get_id().as_str());
+    let mut arg = arg.hide(is_given);
+    if let Some(help) = arg.get_help() {
+        let help = help.to_string().replace("task", "step");
+        arg = arg.help(help);
+    }
+    if arg.get_help_heading().is_some() {
+        arg = arg.help_heading("Defaults for steps that do not set these fields");
+    }
+    arg
 }
 
 const SPRINT: &str = "\
-This is cr-orchestrate with --sprint and --report. Each agent is asked to report its \
-status as JSON. The status `failed` is a failure, also with exit code 0. A step \
-whose agent reports `needs-human` is put aside with its question, the other steps \
-continue, and the loop ends with 4. Standard output gets the report.
+Each agent is asked to report its status as JSON. The status `failed` is a failure, \
+also with exit code 0. A step whose agent reports `needs-human` is put aside with \
+its question, the other steps continue, and the loop ends with 4. Standard output \
+gets the report, standard error a sentence for each change. Agents skip permissions, \
+unless the step, --permission-mode, `CR_PERMISSION_MODE` or the configuration of \
+claude-runner says otherwise. All progress is on disk: if this process is killed, \
+--resume-run continues the run and starts no attempt twice.
 
 A plan may be a list called `steps`. A step may be only a prompt; its id is then \
 step-1, step-2, and so on.";
+
+const SPRINT_AFTER: &str = "\
+A PLAN is YAML, a JSON array, {\"steps\": [...]}, NDJSON, or a folder of *.md files. The
+fields of a step are those of a task; see cr-orchestrate(1).
+
+If the run directory has a file called PAUSE, the run ends before the next attempt.
+
+Examples:
+  sprint-loop --dry-run SPRINT.yaml
+  sprint-loop SPRINT.yaml --retries 3 --max-wait 6h
+  sprint-loop --resume-run 20261118T031500Z-1f0c22ab
+  sprint-loop --resume-run 20261118T031500Z-1f0c22ab --again 'step-2=Use port 8080'
+  sprint-loop status
+
+Environment:
+  CR_CLAUDE           the agent's program (default: claude)
+  CR_CONFIG           the configuration file
+  CR_STATE_DIR        the state directory (default: $XDG_STATE_HOME/claude-runner)
+  CR_PERMISSION_MODE  as --permission-mode
+
+Exit status:
+  0    every step is done
+  1    a step failed
+  2    the command line or the plan is wrong; nothing was started
+  4    a step needs a person, or a breakpoint was reached
+  66   the plan or the run cannot be read
+  74   the state cannot be written
+  75   try again later: the wait is longer than --max-wait, the run is paused, or
+       another process runs it
+  77   not logged in, or no credit
+  78   unsafe run directory, wrong configuration, or a run of a newer version
+  125  sprint-loop itself failed
+  128+n  stopped by signal n; no agent is left running";
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -189,7 +292,7 @@ pub(crate) enum Command {
         dir: PathBuf,
 
         /// End the agent when this process ends
-        #[arg(long)]
+        #[arg(long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
         watch_pid: Option<i32>,
     },
     /// One task, for `claude-runner --retry`: its attempts as one stream
@@ -212,7 +315,7 @@ pub(crate) struct RetryArgs {
     pub(crate) max_wait: Option<Duration>,
 
     /// Obey the starter's messages on this descriptor, and end with the starter
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "FD", value_parser = clap::value_parser!(i32).range(3..))]
     pub(crate) control_fd: Option<i32>,
 
     /// The options of cr-spawn; without any, a run that has begun is resumed
@@ -229,4 +332,20 @@ pub(crate) struct StatusArgs {
     /// Print one JSON object for each task
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// Print only the ids of the tasks
+    #[arg(short, long, conflicts_with = "json")]
+    pub(crate) quiet: bool,
+
+    /// Print the ids of all runs, the latest first
+    #[arg(long, conflicts_with_all = ["run", "json", "quiet"])]
+    pub(crate) runs: bool,
+}
+
+/// Reads a budget: dollars, more than 0.
+fn parse_budget(text: &str) -> Result<f64, String> {
+    let usd = text.parse::<f64>().ok();
+    let is_budget = |usd: &f64| usd.is_finite() && *usd > 0.0;
+    usd.filter(is_budget)
+        .ok_or_else(|| "expected dollars, more than 0".to_owned())
 }

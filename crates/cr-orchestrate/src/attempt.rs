@@ -203,6 +203,12 @@ impl End {
         Some(RanOut { clock, limit })
     }
 
+    /// Whether the agent was asked for a session that is not on disk. A session
+    /// that is there stays resumable, whatever else is wrong with the request.
+    fn found_no_session(&self) -> bool {
+        self.outcome() == Outcome::Failed && self.action == "fix" && self.session.is_none()
+    }
+
     pub(crate) fn is_success(&self) -> bool {
         self.outcome() == Outcome::Success
     }
@@ -232,6 +238,7 @@ impl Ended {
             retry_at: self.end.retry_at,
             can_resume: self.end.session.is_some(),
             resumed: self.spec.resumed,
+            session_missing: self.spec.resume.is_some() && self.end.found_no_session(),
             error: self.end.error.clone(),
         }
     }

@@ -76,7 +76,7 @@ impl Engine {
             self.stop_running();
         }
         let ending = done?;
-        let next = (ending.exit != Exit::Ok).then(|| self.resume_command());
+        let next = (ending.exit != Exit::Ok).then(|| self.run.resume_command());
         self.log_run(&cr_stream::Run {
             state: ending.state.into(),
             reason: ending.reason.as_str().into(),
@@ -240,15 +240,6 @@ impl Engine {
         self.observer.broke_off(line);
         // The caller reports the error that broke it off.
         let _ = self.flush();
-    }
-
-    /// The command that resumes this run.
-    fn resume_command(&self) -> String {
-        let tool = match self.run.settings.agent {
-            Some(_) => "claude-runner",
-            None => "cr-orchestrate",
-        };
-        format!("{tool} --resume-run {}", self.run.id)
     }
 
     pub(crate) fn log_run(&mut self, line: &cr_stream::Run<'_>) -> anyhow::Result<()> {

@@ -142,7 +142,7 @@ pub(crate) fn outside(dir: &RunDir, spec: &Spec) -> anyhow::Result<Option<String
         )),
         // A scope that cannot be checked counts as violated.
         _ => Some(format!(
-            "the task's scope could not be checked: {}",
+            "the scope could not be checked: {}",
             said(&output.stderr)
         )),
     })

@@ -142,7 +142,7 @@ const LOOP_TURNS: u64 = 50;
 
 /// What is wrong with the commits of a good run.
 pub(crate) fn commits(task: &Task, end: &End) -> Option<(Outcome, String)> {
-    const NONE: &str = "the task is done only when its work is committed";
+    const NONE: &str = "the work is done only when it is committed";
     let turns = end.num_turns.unwrap_or_default();
     match task.commit {
         Commit::Required if end.commits.is_empty() && turns > LOOP_TURNS => Some((
@@ -154,7 +154,7 @@ pub(crate) fn commits(task: &Task, end: &End) -> Option<(Outcome, String)> {
         }
         Commit::None if !end.commits.is_empty() => Some((
             Outcome::NoCommit,
-            "a commit was made, and this task must not make one".to_owned(),
+            "a commit was made, and none is allowed".to_owned(),
         )),
         _ => None,
     }

@@ -9,6 +9,7 @@ use cr_rundir::{RunDir, RunId, Unsafe, file};
 use serde::{Deserialize, Serialize};
 
 use crate::agent_options;
+use crate::args::SPRINT_LOOP;
 use crate::attempt::{Ended, Spec, read_state};
 use crate::task::Task;
 
@@ -17,6 +18,7 @@ use crate::task::Task;
 pub(crate) struct Run {
     pub(crate) schema: u32,
     pub(crate) id: String,
+    #[serde(with = "cr_agent::os_path")]
     pub(crate) plan: PathBuf,
     pub(crate) settings: Settings,
     /// In the order in which they run.
@@ -65,6 +67,18 @@ impl Settings {
             jitter,
             ..cr_verdict::policy::Settings::default()
         }
+    }
+}
+
+impl Run {
+    /// The command that resumes this run.
+    pub(crate) fn resume_command(&self) -> String {
+        let tool = match &self.settings {
+            Settings { agent: Some(_), .. } => "claude-runner",
+            Settings { sprint: true, .. } => SPRINT_LOOP,
+            _ => "cr-orchestrate",
+        };
+        format!("{tool} --resume-run {}", self.id)
     }
 }
 
@@ -143,6 +157,14 @@ impl RunLayout {
             .with_context(|| format!("{}: no runs", all.display()))
             .context(Exit::NoInput)?;
         Self::at(&path)
+    }
+
+    /// The ids of all orchestrated runs, the latest last.
+    pub(crate) fn ids() -> anyhow::Result<Vec<String>> {
+        let all = cr_config::state_dir()?.path().join(file::ORCHESTRATED);
+        let mut ids: Vec<String> = runs(&all).iter().map(|path| name(path)).collect();
+        ids.retain(|id| RunId::parse(id).is_some());
+        Ok(ids)
     }
 
     fn at(path: &Path) -> anyhow::Result<Self> {

@@ -19,6 +19,7 @@ mod agent_options;
 mod args;
 mod attempt;
 mod engine;
+mod fields;
 mod gate;
 mod judge;
 mod layout;
@@ -38,6 +39,7 @@ mod stop;
 mod stop_requests;
 mod supervise;
 mod task;
+mod task_fields;
 mod task_state;
 
 use args::Command;
@@ -49,12 +51,20 @@ use schedule::RunOptions;
 use stop_requests::StopRequests;
 use task::{Defaults, Task};
 
+/// The JSON Schema of a line of standard output.
+const OUTPUT_SCHEMA: &str = include_str!("../output.schema.json");
+
+/// The JSON Schema of a task in a plan.
+const TASK_SCHEMA: &str = include_str!("../task.schema.json");
+
 /// Does what `args` ask for.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     match &args.command {
         Some(Command::Status(args)) => status::run(args, io::stdout()),
         Some(Command::Retry(args)) => retry::run(args),
         Some(Command::Attempt { dir, watch_pid }) => supervise::run(dir, *watch_pid),
+        None if args.output_schema => cr_io::print_schema(OUTPUT_SCHEMA, io::stdout()),
+        None if args.task_schema => cr_io::print_schema(TASK_SCHEMA, io::stdout()),
         None => orchestrate(args),
     }
 }
@@ -116,6 +126,7 @@ fn begin(args: &Args, layout: RunLayout, run: Run) -> anyhow::Result<Exit> {
         ..RunOptions::default()
     };
     let reporter = Reporter {
+        program: args.program,
         with_sentences: !args.quiet,
         with_lines: !args.report,
         with_report: args.report,
@@ -148,12 +159,6 @@ fn defaults(args: &Args) -> anyhow::Result<Defaults> {
     let cwd = std::fs::canonicalize(cwd)
         .with_context(|| cwd.display().to_string())
         .context(Exit::NoInput)?;
-    if given
-        .max_budget
-        .is_some_and(|usd| usd.is_nan() || usd <= 0.0)
-    {
-        return Err(anyhow!("--max-budget: expected dollars, more than 0").context(Exit::Usage));
-    }
     let file = cr_config::file_settings()?;
     let number = |key: &str| file.get(key)?.parse().ok().filter(|&number| number > 0.0);
     let time = file.get("timeout").map(|text| cr_io::parse_duration(text));
@@ -212,7 +217,7 @@ fn range(args: &Args, tasks: &[Task]) -> anyhow::Result<usize> {
     for id in args.breaks.iter().chain(&args.until) {
         if find(id).is_none() {
             let id = cr_io::sanitized(id);
-            return Err(anyhow!("no task is called `{id}`").context(Exit::Usage));
+            return Err(anyhow!("no {} is called `{id}`", args.noun()).context(Exit::Usage));
         }
     }
     let last = args.until.as_deref().and_then(find);
@@ -243,7 +248,9 @@ fn again(args: &Args, layout: &RunLayout, run: &Run) -> anyhow::Result<()> {
         let (id, text) = word.split_once('=').unwrap_or((word, ""));
         if !run.tasks.iter().any(|task| task.id == id) {
             let id = cr_io::sanitized(id);
-            return Err(anyhow!("--again: no task is called `{id}`").context(Exit::Usage));
+            return Err(
+                anyhow!("--again: no {} is called `{id}`", args.noun()).context(Exit::Usage)
+            );
         }
         let attempts = layout.attempts(id)?;
         let Some(last) = attempts.ended.last() else {
@@ -265,6 +272,10 @@ fn show(args: &Args, tasks: &[Task]) -> anyhow::Result<Exit> {
     let mut out = cr_io::Out::new(io::stdout());
     let count = range(args, tasks)?;
     for task in &tasks[..count] {
+        if args.quiet {
+            out.line(task.id.as_bytes())?;
+            continue;
+        }
         let mut line = serde_json::to_value(task)?;
         line["prompt"] = cr_io::first_chars(&task.prompt, 200).0.into();
         out.line(line.to_string().as_bytes())?;

@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use cr_orchestrate::Args;
 
 fn main() -> ExitCode {
-    cr_io::report("cr-orchestrate", cr_orchestrate::run(&Args::parse()))
+    let args = Args::of_process();
+    cr_io::report(args.program(), cr_orchestrate::run(&args))
 }

@@ -23,7 +23,7 @@ pub(crate) fn read(path: &Path, defaults: &Defaults) -> anyhow::Result<Vec<Task>
     let settle = |entry| Task::read(entry, defaults, &mut errors);
     let tasks: Vec<Task> = entries.into_iter().map(settle).collect();
     if tasks.is_empty() && errors.is_empty() {
-        errors.push(format!("{shown}: no tasks"));
+        errors.push(format!("{shown}: no tasks or steps"));
     }
     let tasks = order::ordered(tasks, &shown, &mut errors);
     if errors.is_empty() {
@@ -59,7 +59,7 @@ fn file(path: &Path, errors: &mut Vec<String>) -> anyhow::Result<Vec<Entry>> {
     let list = match value {
         Value::Array(list) => Listed::plain(list),
         Value::Object(map) => of_object(map),
-        _ => Err("expected a list of tasks"),
+        _ => Err("expected a list of tasks or steps"),
     };
     let listed = list.unwrap_or_else(|err| {
         errors.push(format!("{shown}: {err}"));

@@ -157,7 +157,8 @@ pub(crate) fn write(layout: &RunLayout, run: &Run, tasks: &[TaskRecord]) -> anyh
         .iter()
         .filter_map(|record| cost(&record.attempts.ended))
         .reduce(|a, b| a + b);
-    let mut text = format!("# Run {}\n\nplan: {}\n\n", run.id, run.plan.display());
+    let kind = if run.settings.sprint { "Sprint" } else { "Run" };
+    let mut text = format!("# {kind} {}\n\nplan: {}\n\n", run.id, run.plan.display());
     text.push_str(&format!("cost: {}\n", dollars(spent)));
     let sections: [Section; 4] = [
         ("Done", |s| matches!(s, TaskState::Done)),
@@ -194,7 +195,7 @@ pub(crate) fn write(layout: &RunLayout, run: &Run, tasks: &[TaskRecord]) -> anyh
 /// One task in the report, with what to do about it.
 fn entry(run: &Run, record: &TaskRecord, tasks: &[TaskRecord]) -> String {
     let ended = &record.attempts.ended;
-    let (id, run_id) = (&record.task.id, &run.id);
+    let id = &record.task.id;
     let mut text = format!(
         "- {} ({}, {})",
         title(record),
@@ -205,7 +206,7 @@ fn entry(run: &Run, record: &TaskRecord, tasks: &[TaskRecord]) -> String {
     for commit in commits {
         text.push_str(&format!("\n  - commit {}", cr_io::sanitized(commit)));
     }
-    let resume = format!("cr-orchestrate --resume-run {run_id}");
+    let resume = run.resume_command();
     let why = ended.last().map_or("", |last| last.end.why.as_str());
     let next = match record.assessment.state {
         TaskState::Done => None,

@@ -11,6 +11,8 @@ use crate::report;
 /// Reports a run of a plan.
 #[derive(Debug)]
 pub(crate) struct Reporter {
+    /// The name to say before a sentence.
+    pub(crate) program: &'static str,
     pub(crate) with_sentences: bool,
     pub(crate) with_lines: bool,
     /// Standard output gets the report at the end.
@@ -28,7 +30,7 @@ impl Reporter {
     fn say(&self, text: &str) {
         if self.with_sentences {
             let text = cr_io::sanitized(text);
-            let _ = io::stderr().write_all(format!("cr-orchestrate: {text}\n").as_bytes());
+            let _ = io::stderr().write_all(format!("{}: {text}\n", self.program).as_bytes());
         }
     }
 }

@@ -7,14 +7,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use cr_signal::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, Signals, Starter};
+use cr_pipeline::READER_LEFT;
+use cr_signal::{Ignored, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, Signals, Starter};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 
-/// The signal that asks an attempt to stop, for the request `number`. An attempt
-/// does not obey SIGPIPE, by which the engine knows that its reader left.
+/// The signal that asks an attempt to stop, for the request `number` or for a
+/// signal that an attempt got.
 pub(crate) fn signal(number: i32) -> Signal {
     match number {
+        SIGPIPE | READER_LEFT => Signal::USR1,
         SIGHUP => Signal::HUP,
         SIGINT => Signal::INT,
         SIGQUIT => Signal::QUIT,
@@ -34,10 +36,13 @@ impl Stop {
     /// Listens for signals from now on; the end of process `starter` is a SIGTERM.
     pub(crate) fn listen(starter: Option<i32>) -> io::Result<Self> {
         let is_asked = Arc::new(AtomicBool::new(false));
-        for number in cr_pipeline::SIGNALS {
+        let mut taken = cr_pipeline::SIGNALS.to_vec();
+        taken.push(READER_LEFT);
+        // A hang-up that the engine leaves ignored stays so.
+        for number in Ignored::read().without(&taken) {
             signal_hook::flag::register(number, Arc::clone(&is_asked))?;
         }
-        let signals = cr_pipeline::take_signals()?;
+        let signals = Signals::take(&taken)?;
         if let Some(pid) = starter {
             std::thread::Builder::new().spawn(move || {
                 if let Some(starter) = Starter::named(pid) {

@@ -71,11 +71,11 @@ fn lock(dir: &RunDir, stop: &mut Stop) -> anyhow::Result<File> {
     let (is_locked, writer) = io::pipe()?;
     let shared = lock.try_clone()?;
     // A thread can wait for the lock, and a poll cannot.
-    let waiting = std::thread::spawn(move || {
+    let waiting = std::thread::Builder::new().spawn(move || {
         let locked = shared.lock();
         drop(writer);
         locked
-    });
+    })?;
     let mut undelivered = Vec::new();
     loop {
         let limit = (!undelivered.is_empty()).then_some(HOLDER_CHECK_INTERVAL);

@@ -1,10 +1,14 @@
 //! One task, read field by field, so that every error in it is found.
 
-use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+use crate::fields::Fields;
+use crate::task_fields::{
+    AnswerSchema, Count, Dollars, Id, Ids, Positive, Seconds, TaskFields, Text, Texts,
+};
 
 /// The time limit of an attempt where nothing else sets one: two hours.
 const DEFAULT_TIMEOUT: f64 = 7200.0;
@@ -33,6 +37,7 @@ pub(crate) struct Task {
     pub(crate) setup: Vec<String>,
     pub(crate) env: Vec<String>,
     pub(crate) claude_args: Vec<String>,
+    #[serde(with = "cr_agent::os_path")]
     pub(crate) cwd: PathBuf,
     pub(crate) idempotent: bool,
     pub(crate) commit: Commit,
@@ -71,118 +76,74 @@ pub(crate) struct Entry {
     pub(crate) fields: Map<String, Value>,
 }
 
-/// Reads the fields of one task; errors go to `errors`.
-struct Fields<'a> {
-    origin: String,
-    map: Map<String, Value>,
-    errors: &'a mut Vec<String>,
+impl Task {
+    /// Reads `entry`; everything that is wrong with it goes to `errors`.
+    pub(crate) fn read(entry: Entry, defaults: &Defaults, errors: &mut Vec<String>) -> Self {
+        let mut fields = Fields {
+            origin: entry.origin,
+            map: entry.fields,
+            errors,
+        };
+        let given = TaskFields::read(&mut fields);
+        let task = Self::filled(given, &mut fields, &entry.dir, defaults);
+        fields.finish();
+        task
+    }
+
+    /// The task with all defaults, and with the files that it names read.
+    fn filled(given: TaskFields, fields: &mut Fields<'_>, dir: &Path, defaults: &Defaults) -> Self {
+        let estimate = given.estimated_duration;
+        let usual = defaults
+            .timeout
+            .or(estimate.map(|Seconds(time)| 2.0 * time));
+        let text = |text: Option<Text>| text.map(|Text(text)| text);
+        let texts = |list: Option<Texts>| list.map_or_else(Vec::new, |Texts(list)| list);
+        Self {
+            id: given.id.map_or_else(String::new, |Id(id)| id),
+            title: text(given.title),
+            prompt: fields.prompt(text(given.prompt), text(given.prompt_file), dir),
+            files: texts(given.files),
+            depends_on: given.depends_on.map_or_else(Vec::new, |Ids(ids)| ids),
+            wave: given.wave.map_or(0, |Count(wave)| wave),
+            model: text(given.model).or_else(|| defaults.model.clone()),
+            system_prompt: text(given.system_prompt),
+            allowed_tools: texts(given.allowed_tools),
+            permission_mode: text(given.permission_mode)
+                .or_else(|| defaults.permission_mode.clone()),
+            max_turns: given
+                .max_turns
+                .map(|Positive(turns)| turns)
+                .or(defaults.max_turns)
+                .unwrap_or(100),
+            budget_usd: given
+                .budget_usd
+                .map(|Dollars(usd)| usd)
+                .or(defaults.budget_usd),
+            timeout: given
+                .timeout
+                .map(|Seconds(time)| time)
+                .or(usual)
+                .unwrap_or(DEFAULT_TIMEOUT),
+            retries: given
+                .retries
+                .map(|Count(n)| u32::try_from(n).unwrap_or(u32::MAX)),
+            schema: given
+                .schema
+                .and_then(|AnswerSchema(value)| fields.schema(value, dir)),
+            verify: texts(given.verify),
+            setup: texts(given.setup),
+            env: fields.env(texts(given.env)),
+            claude_args: texts(given.claude_args),
+            cwd: fields.cwd(text(given.cwd), &defaults.cwd),
+            idempotent: given.idempotent.unwrap_or_default(),
+            commit: given.commit.unwrap_or_default(),
+            breakpoint: given.breakpoint.unwrap_or_default(),
+        }
+    }
 }
 
+/// Fields that name files, or need a second look.
 impl Fields<'_> {
-    fn wrong(&mut self, what: impl Display) {
-        self.errors.push(format!("{}: {what}", self.origin));
-    }
-
-    fn take(&mut self, name: &str) -> Option<Value> {
-        let value = self.map.remove(name).filter(|value| !value.is_null())?;
-        // A prompt is a file's, the rest becomes part of a command line.
-        let texts = value
-            .as_array()
-            .map_or(std::slice::from_ref(&value), Vec::as_slice);
-        let mut texts = texts.iter().filter_map(Value::as_str);
-        if name != "prompt" && texts.any(|text| text.contains('\0')) {
-            self.wrong(format_args!("{name}: contains a NUL byte"));
-            return None;
-        }
-        Some(value)
-    }
-
-    fn text(&mut self, name: &str) -> Option<String> {
-        match self.take(name)? {
-            Value::String(text) if text.trim().is_empty() => {
-                self.wrong(format_args!("{name}: empty"));
-                None
-            }
-            Value::String(text) => Some(text),
-            Value::Number(number) if name == "id" => Some(number.to_string()),
-            _ => {
-                self.wrong(format_args!("{name}: expected text"));
-                None
-            }
-        }
-    }
-
-    /// A list of texts; a single one may stand alone.
-    fn list(&mut self, name: &str) -> Vec<String> {
-        let values = match self.take(name) {
-            None => return Vec::new(),
-            Some(Value::Array(values)) => values,
-            Some(value) => vec![value],
-        };
-        let mut list = Vec::new();
-        for value in values {
-            match value {
-                Value::String(text) if !text.trim().is_empty() => list.push(text),
-                Value::Number(number) if name == "depends_on" => list.push(number.to_string()),
-                _ => self.wrong(format_args!("{name}: expected a list of texts")),
-            }
-        }
-        list
-    }
-
-    fn number(&mut self, name: &str, least: u64) -> Option<u64> {
-        let number = self.take(name)?.as_u64().filter(|&number| number >= least);
-        if number.is_none() {
-            self.wrong(format_args!("{name}: expected a whole number from {least}"));
-        }
-        number
-    }
-
-    fn dollars(&mut self, name: &str) -> Option<f64> {
-        let number = self.take(name)?.as_f64().filter(|&number| number > 0.0);
-        if number.is_none() {
-            self.wrong(format_args!("{name}: expected dollars, more than 0"));
-        }
-        number
-    }
-
-    /// Seconds, from a number or a text such as 2h30m.
-    fn seconds(&mut self, name: &str) -> Option<f64> {
-        let text = match self.take(name)? {
-            Value::Number(number) => number.to_string(),
-            Value::String(text) => text,
-            _ => "no text".to_owned(),
-        };
-        match cr_io::parse_duration(&text) {
-            Ok(duration) => Some(duration.as_secs_f64()),
-            Err(err) => {
-                self.wrong(format_args!("{name}: {err}"));
-                None
-            }
-        }
-    }
-
-    fn flag(&mut self, name: &str) -> bool {
-        match self.take(name) {
-            None => false,
-            Some(Value::Bool(flag)) => flag,
-            Some(_) => {
-                self.wrong(format_args!("{name}: expected true or false"));
-                false
-            }
-        }
-    }
-
-    fn commit(&mut self) -> Commit {
-        let Some(value) = self.take("commit") else {
-            return Commit::default();
-        };
-        serde_json::from_value(value).unwrap_or_else(|_| {
-            self.wrong("commit: expected required, optional or none");
-            Commit::default()
-        })
-    }
-
     fn file(&mut self, dir: &Path, name: &str, path: &str) -> Option<String> {
         let path = dir.join(path);
         match std::fs::read_to_string(&path) {
@@ -194,8 +155,7 @@ impl Fields<'_> {
         }
     }
 
-    fn prompt(&mut self, dir: &Path) -> String {
-        let (text, file) = (self.text("prompt"), self.text("prompt_file"));
+    fn prompt(&mut self, text: Option<String>, file: Option<String>, dir: &Path) -> String {
         let read = match (text, file) {
             (Some(_), Some(_)) => {
                 self.wrong("prompt and prompt_file: one of them, not both");
@@ -215,8 +175,8 @@ impl Fields<'_> {
     }
 
     /// A JSON schema as text: an object as it stands, or a file of one.
-    fn schema(&mut self, dir: &Path) -> Option<String> {
-        match self.take("schema")? {
+    fn schema(&mut self, schema: Value, dir: &Path) -> Option<String> {
+        match schema {
             value @ Value::Object(_) => Some(value.to_string()),
             Value::String(path) => {
                 let text = self.file(dir, "schema", &path)?;
@@ -235,8 +195,7 @@ impl Fields<'_> {
         }
     }
 
-    fn env(&mut self) -> Vec<String> {
-        let list = self.list("env");
+    fn env(&mut self, list: Vec<String>) -> Vec<String> {
         for entry in &list {
             let name = entry.split('=').next().unwrap_or_default();
             let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -249,104 +208,11 @@ impl Fields<'_> {
         list.into_iter().filter(|e| e.contains('=')).collect()
     }
 
-    fn cwd(&mut self, base: &Path) -> PathBuf {
-        let cwd = self.text("cwd");
+    fn cwd(&mut self, cwd: Option<String>, base: &Path) -> PathBuf {
         let path = cwd.map_or_else(|| base.to_path_buf(), |cwd| base.join(cwd));
         if !path.is_dir() {
             self.wrong(format_args!("cwd: {}: no directory", path.display()));
         }
         path
-    }
-}
-
-/// The longest id.
-const MAX_ID_LENGTH: usize = 64;
-
-/// Whether `id` may become part of a file's name.
-pub(crate) fn is_id(id: &str) -> bool {
-    cr_rundir::RunId::parse(id).is_some() && id.len() <= MAX_ID_LENGTH
-}
-
-impl Task {
-    /// Reads `entry`; everything that is wrong with it goes to `errors`.
-    pub(crate) fn read(entry: Entry, defaults: &Defaults, errors: &mut Vec<String>) -> Self {
-        let mut fields = Fields {
-            origin: entry.origin,
-            map: entry.fields,
-            errors,
-        };
-        let id = fields.id();
-        fields.origin = format!("{} (`{}`)", fields.origin, cr_io::sanitized(&id));
-        let estimate = fields.seconds("estimated_duration");
-        let usual = defaults.timeout.or(estimate.map(|seconds| 2.0 * seconds));
-        let task = Self {
-            title: fields.text("title"),
-            prompt: fields.prompt(&entry.dir),
-            files: fields.list("files"),
-            depends_on: fields.list("depends_on"),
-            wave: fields.number("wave", 0).unwrap_or(0),
-            model: fields.text("model").or_else(|| defaults.model.clone()),
-            system_prompt: fields.text("system_prompt"),
-            allowed_tools: fields.list("allowed_tools"),
-            permission_mode: fields
-                .text("permission_mode")
-                .or_else(|| defaults.permission_mode.clone()),
-            max_turns: fields
-                .number("max_turns", 1)
-                .or(defaults.max_turns)
-                .unwrap_or(100),
-            budget_usd: fields.dollars("budget_usd").or(defaults.budget_usd),
-            timeout: fields
-                .seconds("timeout")
-                .or(usual)
-                .unwrap_or(DEFAULT_TIMEOUT),
-            retries: fields
-                .number("retries", 0)
-                .map(|n| u32::try_from(n).unwrap_or(u32::MAX)),
-            schema: fields.schema(&entry.dir),
-            verify: fields.list("verify"),
-            setup: fields.list("setup"),
-            env: fields.env(),
-            claude_args: fields.list("claude_args"),
-            cwd: fields.cwd(&defaults.cwd),
-            idempotent: fields.flag("idempotent"),
-            commit: fields.commit(),
-            breakpoint: fields.flag("breakpoint"),
-            id,
-        };
-        fields.finish();
-        task
-    }
-}
-
-impl Fields<'_> {
-    fn id(&mut self) -> String {
-        let Some(id) = self.text("id") else {
-            self.wrong("no id");
-            return String::new();
-        };
-        if !is_id(&id) {
-            self.wrong(format_args!(
-                "id `{}`: 1 to {MAX_ID_LENGTH} letters, digits, dots, dashes and underlines, \
-                 the first a letter or a digit, no two dots together",
-                cr_io::sanitized(&id)
-            ));
-        }
-        id
-    }
-
-    /// The fields that are left are for people, or an error.
-    fn finish(mut self) {
-        for name in ["description", "role", "task_type"] {
-            self.text(name);
-        }
-        for name in ["estimated_files", "estimated_loc"] {
-            self.number(name, 0);
-        }
-        let unknown: Vec<String> = self.map.keys().cloned().collect();
-        for name in unknown {
-            let name = cr_io::sanitized(&name);
-            self.wrong(format_args!("no field is called `{name}`"));
-        }
     }
 }

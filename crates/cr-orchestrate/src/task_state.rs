@@ -87,7 +87,7 @@ pub(crate) fn assess(
     }
     let history = current(task, &attempts.ended);
     let Some((last, earlier)) = history.split_last() else {
-        return ready(NextAttempt::default(), "the task has changed");
+        return ready(NextAttempt::default(), "it has changed");
     };
     if last.end.lost && !task.idempotent && !rerun_lost {
         let reason = format!("{}: --rerun-lost, or --again {}", last.end.why, task.id);

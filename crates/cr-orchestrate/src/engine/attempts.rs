@@ -95,7 +95,8 @@ impl Engine {
         })?;
         self.observer.attempt_began(&path, number)?;
         let dies_with_engine = self.options.attempts_die_with_engine;
-        let attempt = RunningAttempt::new(path, number, dies_with_engine);
+        let ignores_hangup = self.stop_requests.ignores_hangup();
+        let attempt = RunningAttempt::new(path, number, dies_with_engine, ignores_hangup);
         self.running.insert(at, attempt);
         Ok(())
     }

@@ -10,6 +10,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use anyhow::{Context, anyhow};
 use cr_io::Exit;
 use cr_rundir::{Run, file};
+use cr_signal::SIGHUP;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::stop;
@@ -23,6 +24,7 @@ pub(crate) struct RunningAttempt {
     pub(crate) number: u32,
     pub(crate) path: PathBuf,
     dies_with_engine: bool,
+    ignores_hangup: bool,
     starts: u32,
     supervisor: Option<Supervisor>,
 }
@@ -46,11 +48,17 @@ pub(crate) enum Event {
 }
 
 impl RunningAttempt {
-    pub(crate) fn new(path: PathBuf, number: u32, dies_with_engine: bool) -> Self {
+    pub(crate) fn new(
+        path: PathBuf,
+        number: u32,
+        dies_with_engine: bool,
+        ignores_hangup: bool,
+    ) -> Self {
         Self {
             number,
             path,
             dies_with_engine,
+            ignores_hangup,
             starts: 0,
             supervisor: None,
         }
@@ -77,7 +85,7 @@ impl RunningAttempt {
             return Err(anyhow!(text).context(Exit::Io));
         }
         self.starts += 1;
-        let supervisor = Supervisor::start(&self.path, self.dies_with_engine)?;
+        let supervisor = Supervisor::start(&self.path, self.dies_with_engine, self.ignores_hangup)?;
         let pid = supervisor.child.id();
         self.supervisor = Some(supervisor);
         Ok(Some(pid))
@@ -127,7 +135,7 @@ impl RunningAttempt {
 }
 
 impl Supervisor {
-    fn start(path: &Path, dies_with_engine: bool) -> anyhow::Result<Self> {
+    fn start(path: &Path, dies_with_engine: bool, ignores_hangup: bool) -> anyhow::Result<Self> {
         let program = std::env::current_exe()?;
         let notes = OpenOptions::new()
             .create(true)
@@ -140,8 +148,9 @@ impl Supervisor {
         }
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         command.stderr(notes);
-        // It must get the engine's signals, also those that the engine ignores.
-        cr_sys::with_default_signals(&mut command);
+        // It must get the engine's signals, also those that the engine ignores; but
+        // a hang-up is ignored for the agents too if the user said so (nohup).
+        cr_sys::with_default_signals(&mut command, ignores_hangup.then_some(SIGHUP));
         cr_sys::in_own_session(&mut command, None);
         let mut child = command.spawn().context("start an attempt")?;
         let process = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;

@@ -57,10 +57,18 @@ fn w1_an_attempt_outlives_the_engine_and_is_adopted() {
     case.script("a", 1, "touch \"$CASE/here\"; cat \"$CASE/gate\"");
     let mut first = case.command(&["../plan.yaml"]).spawn().expect("run");
     appears(&case.path("here"));
+    let status = || case.run(&["status"]).out;
+    assert!(!status().contains("no process drives"), "{}", status());
     first.kill().expect("killed");
     first.wait().expect("ended");
     assert_eq!(case.of_run("task-a.status"), "running\n");
     let id = case.run_id();
+    let said = status();
+    let wanted =
+        format!("no process drives this run; to continue: cr-orchestrate --resume-run {id}");
+    assert_eq!(said.lines().last(), Some(wanted.as_str()), "{said}");
+    let json = case.run(&["status", "--json"]).out;
+    assert_eq!(json.matches(r#""driven":false"#).count(), 2, "{json}");
     let mut second = case.command(&["--resume-run", &id]).spawn().expect("run");
     let mut lines = BufReader::new(second.stdout.take().expect("piped"));
     line_with(&mut lines, r#""state":"adopted""#);
@@ -71,6 +79,7 @@ fn w1_an_attempt_outlives_the_engine_and_is_adopted() {
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     assert_eq!((case.starts("a"), case.starts("b")), (1, 1));
     assert_eq!(case.done(), ["a", "b"]);
+    assert!(!status().contains("to continue"), "{}", status());
 }
 
 #[test]

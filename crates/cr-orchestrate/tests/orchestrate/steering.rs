@@ -74,7 +74,8 @@ fn status_says_where_every_task_stands() {
     case.go(&["--until", "b", "--retries", "0"]);
     let ended = case.run(&["status"]);
     assert_eq!(ended.code, Some(0), "{}", ended.err);
-    let words: Vec<&str> = ended.out.lines().skip(1).map(|line| &line[..9]).collect();
+    let tasks = ended.out.lines().skip(1).take(3);
+    let words: Vec<&str> = tasks.map(|line| &line[..9]).collect();
     assert_eq!(words, ["completed", "failed   ", "pending  "]);
     let id = case.run_id();
     let ended = case.run(&["status", &id[..20], "--json"]);
@@ -115,7 +116,7 @@ fn the_example_of_a_sprint_runs_as_it_is() {
     let output = sprint(&[plan.to_str().expect("text")]);
     let report = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
-    assert!(report.starts_with("# Run "), "{report}");
+    assert!(report.starts_with("# Sprint "), "{report}");
     assert_eq!(report.matches("- step-").count(), 3, "{report}");
     let plan = root.join("examples/sprint/plan.yaml");
     let output = sprint(&["--dry-run", plan.to_str().expect("text")]);
@@ -185,4 +186,56 @@ fn a_run_without_a_name_is_not_the_only_one() {
     assert_eq!(case.go(&[]).code, Some(4));
     assert_eq!(case.run(&["--resume-run", ""]).code, Some(66));
     assert_eq!(case.starts("a"), 0);
+}
+
+#[test]
+fn a_sprint_loop_speaks_as_sprint_loop() {
+    let case = Case::new();
+    let sprint = |args: &[&str]| {
+        let mut script = case.world.command(root().join("scripts/sprint-loop"));
+        case.surround(&mut script);
+        script.args(args).env("PATH", case.world.path_with_tools());
+        crate::case::Ended::from(script.output().expect("run"))
+    };
+    let speaks = |text: &str| {
+        let is_other = text.contains("cr-orchestrate:") || text.contains("cr-orchestrate --");
+        assert!(
+            !is_other && !text.contains("Usage: cr-orchestrate"),
+            "{text}"
+        );
+        assert!(text.contains("sprint-loop"), "{text}");
+    };
+    for args in [&["--help"][..], &["--version"], &["status", "--help"]] {
+        let ended = sprint(args);
+        assert_eq!(ended.code, Some(0), "{args:?} {ended:?}");
+        speaks(&ended.out);
+        let is_sprint = ended.out.contains("--sprint ") || ended.out.contains("each task");
+        assert!(!is_sprint, "{}", ended.out);
+    }
+    for args in [&[][..], &["--no-such"], &["/no/such/plan.yaml"]] {
+        let ended = sprint(args);
+        assert!(matches!(ended.code, Some(2 | 66)), "{args:?} {ended:?}");
+        speaks(&ended.err);
+    }
+    case.write("plan.yaml", "steps:\n- do it\n");
+    let ended = sprint(&["../plan.yaml", "--until", "x"]);
+    assert!(ended.err.contains("no step is called `x`"), "{ended:?}");
+    case.script("step-1", 1, "exit 3");
+    let mut failing = case.world.command(root().join("scripts/sprint-loop"));
+    case.surround(&mut failing);
+    failing.args(["../plan.yaml", "--retries", "0"]);
+    failing.env("PATH", case.world.path_with_tools());
+    failing.env("TASK", "step-1");
+    let ended = crate::case::Ended::from(failing.output().expect("run"));
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    speaks(&ended.err);
+    speaks(&ended.out);
+    assert!(ended.out.contains("sprint-loop --resume-run "), "{ended:?}");
+    let status = sprint(&["status"]);
+    assert!(
+        status
+            .out
+            .contains("to continue: sprint-loop --resume-run "),
+        "{status:?}"
+    );
 }
