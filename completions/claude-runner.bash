@@ -1,206 +1,75 @@
-_claude__runner() {
-    local i cur prev opts cmd
-    COMPREPLY=()
-    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-        cur="$2"
-    else
-        cur="${COMP_WORDS[COMP_CWORD]}"
-    fi
-    prev="$3"
-    cmd=""
-    opts=""
+# Completions of claude-runner for bash, made by scripts/completions.
 
-    for i in "${COMP_WORDS[@]:0:COMP_CWORD}"
-    do
-        case "${cmd},${i}" in
-            ",$1")
-                cmd="claude__runner"
-                ;;
-            *)
-                ;;
-        esac
+# Offers the lines of standard input that begin with $1. They are only compared:
+# `compgen -W` would run a command that is in one of them.
+_claude_runner_offer() {
+    local line
+    while IFS= read -r line; do
+        [[ -z $line || $line != "$1"* ]] || COMPREPLY+=("$line")
     done
+}
 
-    case "${cmd}" in
-        claude__runner)
-            opts="-q -p -r -c -C -m -h -V --output --json --limit --quiet --detach --retry --max-wait --resume-run --prompt --prompt-file --resume --continue --cwd --model --fallback-model --max-turns --max-budget --system-prompt --system-prompt-file --allowed-tools --disallowed-tools --permission-mode --dangerously-skip-permissions --json-schema --session-id --fork-session --partial-messages --no-session-persistence --background --timeout --startup-timeout --idle-timeout --tool-timeout --turn-timeout --post-result-grace --grace --keep-children --isolate --control-fd --resumed-run --run-dir --no-record --output-file --name --claude --max-line --max-record --watch-pid --help --version"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --output)
-                    COMPREPLY=($(compgen -W "report summary answer stream" -- "${cur}"))
-                    return 0
-                    ;;
-                --limit)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --retry)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-wait)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --resume-run)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --prompt)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -p)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --prompt-file)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --resume)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -r)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --cwd)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -C)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --model)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -m)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --fallback-model)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-turns)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-budget)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --system-prompt)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --system-prompt-file)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --allowed-tools)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --disallowed-tools)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --permission-mode)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --json-schema)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --session-id)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --timeout)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --startup-timeout)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --idle-timeout)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --tool-timeout)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --turn-timeout)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --post-result-grace)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --grace)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --control-fd)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --resumed-run)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --run-dir)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --output-file)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --name)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --claude)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-line)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-record)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --watch-pid)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
+_claude_runner_models() {
+    printf '%s\n' haiku opus sonnet
+}
+
+_claude_runner_runs() {
+    cr-runs ls -n 0 --quiet 2>/dev/null
+}
+
+_claude_runner() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command='' word
+    COMPREPLY=()
+    if [[ $cur == '=' ]]; then
+        cur=''
+    elif [[ $prev == '=' ]]; then
+        prev=${COMP_WORDS[COMP_CWORD-2]}
+    fi
+    case $command:$prev in
+    :--output) _claude_runner_offer "$cur" < <(printf '%s\n' report summary answer stream) && return ;;
+    :--limit) return ;;
+    :--retry) return ;;
+    :--max-wait) return ;;
+    :--resume-run) _claude_runner_offer "$cur" < <(_claude_runner_runs) && return ;;
+    :--prompt | :-p) return ;;
+    :--prompt-file) return ;;
+    :--resume | :-r) return ;;
+    :--cwd | :-C) return ;;
+    :--model | :-m) _claude_runner_offer "$cur" < <(_claude_runner_models) && return ;;
+    :--fallback-model) _claude_runner_offer "$cur" < <(_claude_runner_models) && return ;;
+    :--max-turns) return ;;
+    :--max-budget) return ;;
+    :--system-prompt) return ;;
+    :--system-prompt-file) return ;;
+    :--allowed-tools) return ;;
+    :--disallowed-tools) return ;;
+    :--permission-mode) return ;;
+    :--json-schema) return ;;
+    :--session-id) return ;;
+    :--timeout) return ;;
+    :--startup-timeout) return ;;
+    :--idle-timeout) return ;;
+    :--tool-timeout) return ;;
+    :--turn-timeout) return ;;
+    :--post-result-grace) return ;;
+    :--grace) return ;;
+    :--input) _claude_runner_offer "$cur" < <(printf '%s\n' text stream) && return ;;
+    :--until-field) return ;;
+    :--turn-timeout-action) _claude_runner_offer "$cur" < <(printf '%s\n' interrupt end) && return ;;
+    :--wake-timeout) return ;;
+    :--ask-policy) return ;;
+    :--ask-cmd) return ;;
+    :--ask-timeout) return ;;
+    :--run-dir) return ;;
+    :--output-file) return ;;
+    :--name) return ;;
+    :--claude) return ;;
+    :--max-line) return ;;
+    :--max-record) return ;;
+    esac
+    case $command:$cur in
+    :-*) _claude_runner_offer "$cur" < <(printf '%s\n' --output --json --limit --quiet -q --detach --retry --max-wait --resume-run --prompt -p --prompt-file --resume -r --continue -c --cwd -C --model -m --fallback-model --max-turns --max-budget --system-prompt --system-prompt-file --allowed-tools --disallowed-tools --permission-mode --dangerously-skip-permissions --json-schema --session-id --fork-session --partial-messages --no-session-persistence --background --timeout --startup-timeout --idle-timeout --tool-timeout --turn-timeout --post-result-grace --grace --input --keep-open --accept-peers --until-field --turn-timeout-action --wake-timeout --ask --ask-policy --ask-cmd --ask-timeout --keep-children --isolate --run-dir --no-record --output-file --name --claude --max-line --max-record --help -h --version -V) ;;
     esac
 }
 
-if [[ "${BASH_VERSINFO[0]}" -eq 4 && "${BASH_VERSINFO[1]}" -ge 4 || "${BASH_VERSINFO[0]}" -gt 4 ]]; then
-    complete -F _claude__runner -o nosort -o bashdefault -o default claude-runner
-else
-    complete -F _claude__runner -o bashdefault -o default claude-runner
-fi
+complete -F _claude_runner -o bashdefault -o default claude-runner

@@ -1,58 +1,30 @@
-_cr__extract() {
-    local i cur prev opts cmd
-    COMPREPLY=()
-    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-        cur="$2"
-    else
-        cur="${COMP_WORDS[COMP_CWORD]}"
-    fi
-    prev="$3"
-    cmd=""
-    opts=""
+# Completions of cr-extract for bash, made by scripts/completions.
 
-    for i in "${COMP_WORDS[@]:0:COMP_CWORD}"
-    do
-        case "${cmd},${i}" in
-            ",$1")
-                cmd="cr__extract"
-                ;;
-            *)
-                ;;
-        esac
+# Offers the lines of standard input that begin with $1. They are only compared:
+# `compgen -W` would run a command that is in one of them.
+_cr_extract_offer() {
+    local line
+    while IFS= read -r line; do
+        [[ -z $line || $line != "$1"* ]] || COMPREPLY+=("$line")
     done
+}
 
-    case "${cmd}" in
-        cr__extract)
-            opts="-v -h -V --from --text --verdict --first --last --all --schema --check --strict --compact --verbose --max-line --help --version"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --from)
-                    COMPREPLY=($(compgen -W "auto stream summary report text" -- "${cur}"))
-                    return 0
-                    ;;
-                --schema)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-line)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
+_cr_extract() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command='' word
+    COMPREPLY=()
+    if [[ $cur == '=' ]]; then
+        cur=''
+    elif [[ $prev == '=' ]]; then
+        prev=${COMP_WORDS[COMP_CWORD-2]}
+    fi
+    case $command:$prev in
+    :--from) _cr_extract_offer "$cur" < <(printf '%s\n' auto stream summary report text) && return ;;
+    :--schema) return ;;
+    :--max-line) return ;;
+    esac
+    case $command:$cur in
+    :-*) _cr_extract_offer "$cur" < <(printf '%s\n' --from --text --verdict --first --last --all --schema --check --strict --compact --verbose -v --output-schema --max-line --help -h --version -V) ;;
     esac
 }
 
-if [[ "${BASH_VERSINFO[0]}" -eq 4 && "${BASH_VERSINFO[1]}" -ge 4 || "${BASH_VERSINFO[0]}" -gt 4 ]]; then
-    complete -F _cr__extract -o nosort -o bashdefault -o default cr-extract
-else
-    complete -F _cr__extract -o bashdefault -o default cr-extract
-fi
+complete -F _cr_extract -o bashdefault -o default cr-extract

@@ -1,66 +1,32 @@
-_cr__filter() {
-    local i cur prev opts cmd
-    COMPREPLY=()
-    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-        cur="$2"
-    else
-        cur="${COMP_WORDS[COMP_CWORD]}"
-    fi
-    prev="$3"
-    cmd=""
-    opts=""
+# Completions of cr-filter for bash, made by scripts/completions.
 
-    for i in "${COMP_WORDS[@]:0:COMP_CWORD}"
-    do
-        case "${cmd},${i}" in
-            ",$1")
-                cmd="cr__filter"
-                ;;
-            *)
-                ;;
-        esac
+# Offers the lines of standard input that begin with $1. They are only compared:
+# `compgen -W` would run a command that is in one of them.
+_cr_filter_offer() {
+    local line
+    while IFS= read -r line; do
+        [[ -z $line || $line != "$1"* ]] || COMPREPLY+=("$line")
     done
+}
 
-    case "${cmd}" in
-        cr__filter)
-            opts="-v -q -h -V --tee --time --format --verbose --quiet --width --limit --no-redact --redact-stream --stats --help --version"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --tee)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --time)
-                    COMPREPLY=($(compgen -W "event now none" -- "${cur}"))
-                    return 0
-                    ;;
-                --format)
-                    COMPREPLY=($(compgen -W "text github json" -- "${cur}"))
-                    return 0
-                    ;;
-                --width)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --limit)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
+_cr_filter() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command='' word
+    COMPREPLY=()
+    if [[ $cur == '=' ]]; then
+        cur=''
+    elif [[ $prev == '=' ]]; then
+        prev=${COMP_WORDS[COMP_CWORD-2]}
+    fi
+    case $command:$prev in
+    :--tee) return ;;
+    :--time) _cr_filter_offer "$cur" < <(printf '%s\n' event now none) && return ;;
+    :--format) _cr_filter_offer "$cur" < <(printf '%s\n' text github json) && return ;;
+    :--width) return ;;
+    :--limit) return ;;
+    esac
+    case $command:$cur in
+    :-*) _cr_filter_offer "$cur" < <(printf '%s\n' --tee --time --format --verbose -v --quiet -q --width --limit --no-redact --redact-stream --output-schema --stats --help -h --version -V) ;;
     esac
 }
 
-if [[ "${BASH_VERSINFO[0]}" -eq 4 && "${BASH_VERSINFO[1]}" -ge 4 || "${BASH_VERSINFO[0]}" -gt 4 ]]; then
-    complete -F _cr__filter -o nosort -o bashdefault -o default cr-filter
-else
-    complete -F _cr__filter -o bashdefault -o default cr-filter
-fi
+complete -F _cr_filter -o bashdefault -o default cr-filter

@@ -11,6 +11,7 @@ complete -c cr-filter -s v -l verbose -d 'Show more: short texts, thinking, othe
 complete -c cr-filter -s q -l quiet -d 'Show only commits, errors, limits and the end'
 complete -c cr-filter -l no-redact -d 'Show keys and tokens as they are'
 complete -c cr-filter -l redact-stream -d 'Mask keys and tokens also in the stream that --tee passes on'
+complete -c cr-filter -l output-schema -d 'Print the JSON Schema of a row of --format json, and do nothing else'
 complete -c cr-filter -l stats -d 'At the end write to standard error how many lines were shown or dropped'
 complete -c cr-filter -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c cr-filter -s V -l version -d 'Print version'

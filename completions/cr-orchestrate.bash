@@ -1,262 +1,71 @@
-_cr__orchestrate() {
-    local i cur prev opts cmd
-    COMPREPLY=()
-    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-        cur="$2"
-    else
-        cur="${COMP_WORDS[COMP_CWORD]}"
-    fi
-    prev="$3"
-    cmd=""
-    opts=""
+# Completions of cr-orchestrate for bash, made by scripts/completions.
 
-    for i in "${COMP_WORDS[@]:0:COMP_CWORD}"
-    do
-        case "${cmd},${i}" in
-            ",$1")
-                cmd="cr__orchestrate"
-                ;;
-            cr__orchestrate,attempt)
-                cmd="cr__orchestrate__subcmd__attempt"
-                ;;
-            cr__orchestrate,help)
-                cmd="cr__orchestrate__subcmd__help"
-                ;;
-            cr__orchestrate,retry)
-                cmd="cr__orchestrate__subcmd__retry"
-                ;;
-            cr__orchestrate,status)
-                cmd="cr__orchestrate__subcmd__status"
-                ;;
-            cr__orchestrate__subcmd__help,attempt)
-                cmd="cr__orchestrate__subcmd__help__subcmd__attempt"
-                ;;
-            cr__orchestrate__subcmd__help,help)
-                cmd="cr__orchestrate__subcmd__help__subcmd__help"
-                ;;
-            cr__orchestrate__subcmd__help,retry)
-                cmd="cr__orchestrate__subcmd__help__subcmd__retry"
-                ;;
-            cr__orchestrate__subcmd__help,status)
-                cmd="cr__orchestrate__subcmd__help__subcmd__status"
-                ;;
-            *)
-                ;;
+# Offers the lines of standard input that begin with $1. They are only compared:
+# `compgen -W` would run a command that is in one of them.
+_cr_orchestrate_offer() {
+    local line
+    while IFS= read -r line; do
+        [[ -z $line || $line != "$1"* ]] || COMPREPLY+=("$line")
+    done
+}
+
+_cr_orchestrate_models() {
+    printf '%s\n' haiku opus sonnet
+}
+
+_cr_orchestrate_orchestrated_runs() {
+    cr-orchestrate status --runs 2>/dev/null
+}
+
+_cr_orchestrate_tasks() {
+    local i plan=()
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        if [[ ${COMP_WORDS[i]} == --resume-run ]]; then
+            plan=(--resume-run "${COMP_WORDS[i+1]}")
+            break
+        elif [[ ${COMP_WORDS[i]} != -* && -e ${COMP_WORDS[i]} ]]; then
+            plan=(-- "${COMP_WORDS[i]}")
+        fi
+    done
+    cr-orchestrate --dry-run --quiet "${plan[@]}" 2>/dev/null
+}
+
+_cr_orchestrate() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command='' word
+    COMPREPLY=()
+    if [[ $cur == '=' ]]; then
+        cur=''
+    elif [[ $prev == '=' ]]; then
+        prev=${COMP_WORDS[COMP_CWORD-2]}
+    fi
+    for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+        case $word in
+        status | help) command=$word && break ;;
         esac
     done
-
-    case "${cmd}" in
-        cr__orchestrate)
-            opts="-q -C -m -h -V --resume-run --dry-run --until --break --halt --sprint --retries --max-wait --backoff --again --rerun-lost --accept-changed --report --quiet --cwd --model --permission-mode --max-turns --max-budget --timeout --help --version status attempt retry help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --resume-run)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --until)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --break)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --retries)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-wait)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --backoff)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --again)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --cwd)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -C)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --model)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -m)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --permission-mode)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-turns)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-budget)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --timeout)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        cr__subcmd__orchestrate__subcmd__attempt)
-            opts="-h --watch-pid --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --watch-pid)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        cr__subcmd__orchestrate__subcmd__help)
-            opts="status attempt retry help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        cr__subcmd__orchestrate__subcmd__help__subcmd__attempt)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        cr__subcmd__orchestrate__subcmd__help__subcmd__help)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        cr__subcmd__orchestrate__subcmd__help__subcmd__retry)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        cr__subcmd__orchestrate__subcmd__help__subcmd__status)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        cr__subcmd__orchestrate__subcmd__retry)
-            opts="-h --dir --retries --max-wait --control-fd --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --dir)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --retries)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-wait)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --control-fd)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        cr__subcmd__orchestrate__subcmd__status)
-            opts="-h --json --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
+    case $command:$prev in
+    :--resume-run) _cr_orchestrate_offer "$cur" < <(_cr_orchestrate_orchestrated_runs) && return ;;
+    :--until) _cr_orchestrate_offer "$cur" < <(_cr_orchestrate_tasks) && return ;;
+    :--break) _cr_orchestrate_offer "$cur" < <(_cr_orchestrate_tasks) && return ;;
+    :--retries) return ;;
+    :--max-wait) return ;;
+    :--backoff) return ;;
+    :--again) _cr_orchestrate_offer "$cur" < <(_cr_orchestrate_tasks) && return ;;
+    :--cwd | :-C) return ;;
+    :--model | :-m) _cr_orchestrate_offer "$cur" < <(_cr_orchestrate_models) && return ;;
+    :--permission-mode) return ;;
+    :--max-turns) return ;;
+    :--max-budget) return ;;
+    :--timeout) return ;;
+    esac
+    case $command:$cur in
+    status:-*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' --json --quiet -q --runs --help -h) ;;
+    status:*) _cr_orchestrate_offer "$cur" < <(_cr_orchestrate_orchestrated_runs) ;;
+    help:-*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' ) ;;
+    help:*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' status help) ;;
+    :-*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' --resume-run --dry-run --until --break --halt --sprint --retries --max-wait --backoff --again --rerun-lost --accept-changed --report --quiet -q --output-schema --task-schema --cwd -C --model -m --permission-mode --max-turns --max-budget --timeout --help -h --version -V) ;;
+    :*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' status help) ;;
     esac
 }
 
-if [[ "${BASH_VERSINFO[0]}" -eq 4 && "${BASH_VERSINFO[1]}" -ge 4 || "${BASH_VERSINFO[0]}" -gt 4 ]]; then
-    complete -F _cr__orchestrate -o nosort -o bashdefault -o default cr-orchestrate
-else
-    complete -F _cr__orchestrate -o bashdefault -o default cr-orchestrate
-fi
+complete -F _cr_orchestrate -o bashdefault -o default cr-orchestrate

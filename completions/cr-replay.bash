@@ -1,54 +1,29 @@
-_cr__replay() {
-    local i cur prev opts cmd
-    COMPREPLY=()
-    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-        cur="$2"
-    else
-        cur="${COMP_WORDS[COMP_CWORD]}"
-    fi
-    prev="$3"
-    cmd=""
-    opts=""
+# Completions of cr-replay for bash, made by scripts/completions.
 
-    for i in "${COMP_WORDS[@]:0:COMP_CWORD}"
-    do
-        case "${cmd},${i}" in
-            ",$1")
-                cmd="cr__replay"
-                ;;
-            *)
-                ;;
-        esac
+# Offers the lines of standard input that begin with $1. They are only compared:
+# `compgen -W` would run a command that is in one of them.
+_cr_replay_offer() {
+    local line
+    while IFS= read -r line; do
+        [[ -z $line || $line != "$1"* ]] || COMPREPLY+=("$line")
     done
+}
 
-    case "${cmd}" in
-        cr__replay)
-            opts="-h -V --speed --instant --agent --fault --help --version"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --speed)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --fault)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
+_cr_replay() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command='' word
+    COMPREPLY=()
+    if [[ $cur == '=' ]]; then
+        cur=''
+    elif [[ $prev == '=' ]]; then
+        prev=${COMP_WORDS[COMP_CWORD-2]}
+    fi
+    case $command:$prev in
+    :--speed) return ;;
+    :--fault) return ;;
+    esac
+    case $command:$cur in
+    :-*) _cr_replay_offer "$cur" < <(printf '%s\n' --speed --instant --now --agent --fault --help -h --version -V) ;;
     esac
 }
 
-if [[ "${BASH_VERSINFO[0]}" -eq 4 && "${BASH_VERSINFO[1]}" -ge 4 || "${BASH_VERSINFO[0]}" -gt 4 ]]; then
-    complete -F _cr__replay -o nosort -o bashdefault -o default cr-replay
-else
-    complete -F _cr__replay -o bashdefault -o default cr-replay
-fi
+complete -F _cr_replay -o bashdefault -o default cr-replay

@@ -1,6 +1,10 @@
+function _cr_runs_runs
+    cr-runs ls -n 0 --quiet 2>/dev/null
+end
+
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_cr_runs_global_optspecs
-    string join \n h/help V/version
+    string join \n output-schema h/help V/version
 end
 
 function __fish_cr_runs_needs_command
@@ -24,7 +28,8 @@ function __fish_cr_runs_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c cr-runs -n "__fish_cr_runs_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c cr-runs -n "__fish_cr_runs_needs_command" -l output-schema -d 'Print the JSON Schema of a run, as `ls --json` and `status --json` print it'
+complete -c cr-runs -n "__fish_cr_runs_needs_command" -s h -l help -d 'Print help'
 complete -c cr-runs -n "__fish_cr_runs_needs_command" -s V -l version -d 'Print version'
 complete -c cr-runs -n "__fish_cr_runs_needs_command" -f -a "ls" -d 'List runs, the latest first'
 complete -c cr-runs -n "__fish_cr_runs_needs_command" -f -a "status" -d 'Print the state of a run in one line'
@@ -37,6 +42,7 @@ complete -c cr-runs -n "__fish_cr_runs_needs_command" -f -a "config" -d 'Print e
 complete -c cr-runs -n "__fish_cr_runs_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c cr-runs -n "__fish_cr_runs_using_subcommand ls" -s n -d 'How many; 0 is all' -r
 complete -c cr-runs -n "__fish_cr_runs_using_subcommand ls" -l json -d 'Print one JSON object per run'
+complete -c cr-runs -n "__fish_cr_runs_using_subcommand ls" -s q -l quiet -d 'Print only ids, and names that are plain words, one per line'
 complete -c cr-runs -n "__fish_cr_runs_using_subcommand ls" -l running -d 'Only runs that are going on'
 complete -c cr-runs -n "__fish_cr_runs_using_subcommand ls" -s h -l help -d 'Print help'
 complete -c cr-runs -n "__fish_cr_runs_using_subcommand status" -l last -d 'The run that was started last'
@@ -70,3 +76,8 @@ complete -c cr-runs -n "__fish_cr_runs_using_subcommand help; and not __fish_see
 complete -c cr-runs -n "__fish_cr_runs_using_subcommand help; and not __fish_seen_subcommand_from ls status wait tail stop path prune config help" -f -a "prune" -d 'Remove old runs, those of cr-orchestrate among them'
 complete -c cr-runs -n "__fish_cr_runs_using_subcommand help; and not __fish_seen_subcommand_from ls status wait tail stop path prune config help" -f -a "config" -d 'Print every setting of claude-runner with its source'
 complete -c cr-runs -n "__fish_cr_runs_using_subcommand help; and not __fish_seen_subcommand_from ls status wait tail stop path prune config help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c cr-runs -n "__fish_cr_runs_using_subcommand status" -f -a "(_cr_runs_runs)"
+complete -c cr-runs -n "__fish_cr_runs_using_subcommand wait" -f -a "(_cr_runs_runs)"
+complete -c cr-runs -n "__fish_cr_runs_using_subcommand tail" -f -a "(_cr_runs_runs)"
+complete -c cr-runs -n "__fish_cr_runs_using_subcommand stop" -f -a "(_cr_runs_runs)"
+complete -c cr-runs -n "__fish_cr_runs_using_subcommand path" -f -a "(_cr_runs_runs)"

@@ -1,62 +1,31 @@
-_cr__summarize() {
-    local i cur prev opts cmd
-    COMPREPLY=()
-    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-        cur="$2"
-    else
-        cur="${COMP_WORDS[COMP_CWORD]}"
-    fi
-    prev="$3"
-    cmd=""
-    opts=""
+# Completions of cr-summarize for bash, made by scripts/completions.
 
-    for i in "${COMP_WORDS[@]:0:COMP_CWORD}"
-    do
-        case "${cmd},${i}" in
-            ",$1")
-                cmd="cr__summarize"
-                ;;
-            *)
-                ;;
-        esac
+# Offers the lines of standard input that begin with $1. They are only compared:
+# `compgen -W` would run a command that is in one of them.
+_cr_summarize_offer() {
+    local line
+    while IFS= read -r line; do
+        [[ -z $line || $line != "$1"* ]] || COMPREPLY+=("$line")
     done
+}
 
-    case "${cmd}" in
-        cr__summarize)
-            opts="-h -V --full --pretty --delimiter --per-session --no-subagents --context-window --estimate-cost --prices --run-dir --max-line --no-redact --help --version"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --context-window)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --prices)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --run-dir)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-line)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
+_cr_summarize() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command='' word
+    COMPREPLY=()
+    if [[ $cur == '=' ]]; then
+        cur=''
+    elif [[ $prev == '=' ]]; then
+        prev=${COMP_WORDS[COMP_CWORD-2]}
+    fi
+    case $command:$prev in
+    :--context-window) return ;;
+    :--prices) return ;;
+    :--run-dir) return ;;
+    :--max-line) return ;;
+    esac
+    case $command:$cur in
+    :-*) _cr_summarize_offer "$cur" < <(printf '%s\n' --full --pretty --delimiter --per-session --total --no-subagents --context-window --estimate-cost --prices --run-dir --tee --read-on --output-schema --max-line --no-redact --help -h --version -V) ;;
     esac
 }
 
-if [[ "${BASH_VERSINFO[0]}" -eq 4 && "${BASH_VERSINFO[1]}" -ge 4 || "${BASH_VERSINFO[0]}" -gt 4 ]]; then
-    complete -F _cr__summarize -o nosort -o bashdefault -o default cr-summarize
-else
-    complete -F _cr__summarize -o bashdefault -o default cr-summarize
-fi
+complete -F _cr_summarize -o bashdefault -o default cr-summarize

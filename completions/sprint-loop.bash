@@ -1,262 +1,71 @@
-_sprint__loop() {
-    local i cur prev opts cmd
-    COMPREPLY=()
-    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-        cur="$2"
-    else
-        cur="${COMP_WORDS[COMP_CWORD]}"
-    fi
-    prev="$3"
-    cmd=""
-    opts=""
+# Completions of sprint-loop for bash, made by scripts/completions.
 
-    for i in "${COMP_WORDS[@]:0:COMP_CWORD}"
-    do
-        case "${cmd},${i}" in
-            ",$1")
-                cmd="sprint__loop"
-                ;;
-            sprint__loop,attempt)
-                cmd="sprint__loop__subcmd__attempt"
-                ;;
-            sprint__loop,help)
-                cmd="sprint__loop__subcmd__help"
-                ;;
-            sprint__loop,retry)
-                cmd="sprint__loop__subcmd__retry"
-                ;;
-            sprint__loop,status)
-                cmd="sprint__loop__subcmd__status"
-                ;;
-            sprint__loop__subcmd__help,attempt)
-                cmd="sprint__loop__subcmd__help__subcmd__attempt"
-                ;;
-            sprint__loop__subcmd__help,help)
-                cmd="sprint__loop__subcmd__help__subcmd__help"
-                ;;
-            sprint__loop__subcmd__help,retry)
-                cmd="sprint__loop__subcmd__help__subcmd__retry"
-                ;;
-            sprint__loop__subcmd__help,status)
-                cmd="sprint__loop__subcmd__help__subcmd__status"
-                ;;
-            *)
-                ;;
+# Offers the lines of standard input that begin with $1. They are only compared:
+# `compgen -W` would run a command that is in one of them.
+_sprint_loop_offer() {
+    local line
+    while IFS= read -r line; do
+        [[ -z $line || $line != "$1"* ]] || COMPREPLY+=("$line")
+    done
+}
+
+_sprint_loop_models() {
+    printf '%s\n' haiku opus sonnet
+}
+
+_sprint_loop_orchestrated_runs() {
+    cr-orchestrate status --runs 2>/dev/null
+}
+
+_sprint_loop_tasks() {
+    local i plan=()
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        if [[ ${COMP_WORDS[i]} == --resume-run ]]; then
+            plan=(--resume-run "${COMP_WORDS[i+1]}")
+            break
+        elif [[ ${COMP_WORDS[i]} != -* && -e ${COMP_WORDS[i]} ]]; then
+            plan=(-- "${COMP_WORDS[i]}")
+        fi
+    done
+    cr-orchestrate --dry-run --quiet "${plan[@]}" 2>/dev/null
+}
+
+_sprint_loop() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command='' word
+    COMPREPLY=()
+    if [[ $cur == '=' ]]; then
+        cur=''
+    elif [[ $prev == '=' ]]; then
+        prev=${COMP_WORDS[COMP_CWORD-2]}
+    fi
+    for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+        case $word in
+        status | help) command=$word && break ;;
         esac
     done
-
-    case "${cmd}" in
-        sprint__loop)
-            opts="-q -C -m -h -V --resume-run --dry-run --until --break --halt --sprint --retries --max-wait --backoff --again --rerun-lost --accept-changed --report --quiet --cwd --model --permission-mode --max-turns --max-budget --timeout --help --version status attempt retry help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --resume-run)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --until)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --break)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --retries)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-wait)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --backoff)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --again)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --cwd)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -C)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --model)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -m)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --permission-mode)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-turns)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-budget)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --timeout)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        sprint__subcmd__loop__subcmd__attempt)
-            opts="-h --watch-pid --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --watch-pid)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        sprint__subcmd__loop__subcmd__help)
-            opts="status attempt retry help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        sprint__subcmd__loop__subcmd__help__subcmd__attempt)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        sprint__subcmd__loop__subcmd__help__subcmd__help)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        sprint__subcmd__loop__subcmd__help__subcmd__retry)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        sprint__subcmd__loop__subcmd__help__subcmd__status)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        sprint__subcmd__loop__subcmd__retry)
-            opts="-h --dir --retries --max-wait --control-fd --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --dir)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --retries)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-wait)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --control-fd)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        sprint__subcmd__loop__subcmd__status)
-            opts="-h --json --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
+    case $command:$prev in
+    :--resume-run) _sprint_loop_offer "$cur" < <(_sprint_loop_orchestrated_runs) && return ;;
+    :--until) _sprint_loop_offer "$cur" < <(_sprint_loop_tasks) && return ;;
+    :--break) _sprint_loop_offer "$cur" < <(_sprint_loop_tasks) && return ;;
+    :--retries) return ;;
+    :--max-wait) return ;;
+    :--backoff) return ;;
+    :--again) _sprint_loop_offer "$cur" < <(_sprint_loop_tasks) && return ;;
+    :--cwd | :-C) return ;;
+    :--model | :-m) _sprint_loop_offer "$cur" < <(_sprint_loop_models) && return ;;
+    :--permission-mode) return ;;
+    :--max-turns) return ;;
+    :--max-budget) return ;;
+    :--timeout) return ;;
+    esac
+    case $command:$cur in
+    status:-*) _sprint_loop_offer "$cur" < <(printf '%s\n' --json --quiet -q --runs --help -h) ;;
+    status:*) _sprint_loop_offer "$cur" < <(_sprint_loop_orchestrated_runs) ;;
+    help:-*) _sprint_loop_offer "$cur" < <(printf '%s\n' ) ;;
+    help:*) _sprint_loop_offer "$cur" < <(printf '%s\n' status help) ;;
+    :-*) _sprint_loop_offer "$cur" < <(printf '%s\n' --resume-run --dry-run --until --break --halt --retries --max-wait --backoff --again --rerun-lost --accept-changed --quiet -q --output-schema --task-schema --cwd -C --model -m --permission-mode --max-turns --max-budget --timeout --help -h --version -V) ;;
+    :*) _sprint_loop_offer "$cur" < <(printf '%s\n' status help) ;;
     esac
 }
 
-if [[ "${BASH_VERSINFO[0]}" -eq 4 && "${BASH_VERSINFO[1]}" -ge 4 || "${BASH_VERSINFO[0]}" -gt 4 ]]; then
-    complete -F _sprint__loop -o nosort -o bashdefault -o default sprint-loop
-else
-    complete -F _sprint__loop -o bashdefault -o default sprint-loop
-fi
+complete -F _sprint_loop -o bashdefault -o default sprint-loop

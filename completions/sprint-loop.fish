@@ -1,6 +1,29 @@
+function _sprint_loop_models
+    printf '%s\n' haiku opus sonnet
+end
+
+function _sprint_loop_orchestrated_runs
+    cr-orchestrate status --runs 2>/dev/null
+end
+
+function _sprint_loop_tasks
+set -l words (commandline -opc)
+    set -l plan
+    if set -l i (contains -i -- --resume-run $words)
+        set -- plan --resume-run $words[(math $i + 1)]
+    else
+        for word in $words[2..]
+            if not string match -q -- '-*' $word; and test -e $word
+                set -- plan -- $word
+            end
+        end
+    end
+    cr-orchestrate --dry-run --quiet $plan 2>/dev/null
+end
+
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_sprint_loop_global_optspecs
-    string join \n resume-run= dry-run until= break= halt sprint retries= max-wait= backoff= again= rerun-lost accept-changed report q/quiet C/cwd= m/model= permission-mode= max-turns= max-budget= timeout= h/help V/version
+    string join \n resume-run= dry-run until= break= halt retries= max-wait= backoff= again= rerun-lost accept-changed q/quiet output-schema task-schema C/cwd= m/model= permission-mode= max-turns= max-budget= timeout= h/help V/version
 end
 
 function __fish_sprint_loop_needs_command
@@ -18,48 +41,40 @@ function __fish_sprint_loop_needs_command
 end
 
 function __fish_sprint_loop_using_subcommand
-    set -l cmd (__fish_sprint_loop_needs_command)
+    set -l cmd (not __fish_seen_subcommand_from status help)
     test -z "$cmd"
     and return 1
     contains -- $cmd[1] $argv
 end
 
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l resume-run -d 'Continue this run; a PLAN replaces the tasks that are not done yet' -r
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l until -d 'Stop when this task is done' -r
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l break -d 'Stop before this task, once; may be repeated' -r
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l retries -d 'Retry a failed task up to N times [default: 2]' -r
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l max-wait -d 'The longest wait for a limit to reset [default: as long as it takes]' -r
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l backoff -d 'The pauses while the service is overloaded or cannot be reached [default: 1s,5s,30s]' -r
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l again -d 'Try this task again, with TEXT as an answer to it; may be repeated' -r
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -s C -l cwd -d 'The working directory' -r -F
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -s m -l model -d 'The model' -r
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l permission-mode -d 'default, acceptEdits, plan, dontAsk, bypassPermissions, …' -r
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l max-turns -d 'The turn limit of a first attempt [default: 100]' -r
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l max-budget -d 'The budget of a first attempt, in dollars' -r
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l timeout -d 'The time limit of a first attempt [default: twice the estimate, else 2h]' -r
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l dry-run -d 'Print the tasks that would run, in their order'
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l halt -d 'Start no other task after one has failed'
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l sprint -d 'Ask each agent to report its status as JSON, and use it as the result'
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l rerun-lost -d 'Retry attempts that were cut off without a record of how they ended'
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l accept-changed -d 'Accept tasks that are done although the plan has changed them since'
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -l report -d 'Print the report at the end instead of a line for each change'
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -s q -l quiet -d 'Write no sentences to standard error'
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -s V -l version -d 'Print version'
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -a "status" -d 'Print the state of each task of a run'
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -a "attempt" -d 'One attempt, in a process of its own'
-complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -a "retry" -d 'One task, for `claude-runner --retry`: its attempts as one stream'
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l resume-run -d 'Continue this run; a PLAN replaces the steps that are not done yet' -r -f -a "(_sprint_loop_orchestrated_runs)"
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l until -d 'Stop when this step is done' -r -f -a "(_sprint_loop_tasks)"
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l break -d 'Stop before this step, once; may be repeated' -r -f -a "(_sprint_loop_tasks)"
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l retries -d 'Retry a failed step up to N times [default: 2]' -r
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l max-wait -d 'The longest wait for a limit to reset [default: as long as it takes]' -r
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l backoff -d 'The pauses while the service is overloaded or cannot be reached [default: 1s,5s,30s]' -r
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l again -d 'Try this step again, with TEXT as an answer to it; may be repeated' -r -f -a "(_sprint_loop_tasks)"
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -s C -l cwd -d 'The working directory' -r -F
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -s m -l model -d 'The model' -r -f -a "(_sprint_loop_models)"
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l permission-mode -d 'default, acceptEdits, plan, dontAsk, bypassPermissions, …' -r
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l max-turns -d 'The turn limit of a first attempt [default: 100]' -r
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l max-budget -d 'The budget of a first attempt, in dollars' -r
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l timeout -d 'The time limit of a first attempt [default: twice the estimate, else 2h]' -r
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l dry-run -d 'Print the steps that would run, in their order'
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l halt -d 'Start no other step after one has failed'
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l rerun-lost -d 'Retry attempts that were cut off without a record of how they ended'
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l accept-changed -d 'Accept steps that are done although the plan has changed them since'
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -s q -l quiet -d 'Write no sentences to standard error; with --dry-run print only the ids'
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l output-schema -d 'Print the JSON Schema of a line of standard output, and do nothing else'
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l task-schema -d 'Print the JSON Schema of a step, and do nothing else'
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -s h -l help -d 'Print help'
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -s V -l version -d 'Print version'
+complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -a "status" -d 'Print the state of each step of a run'
 complete -c sprint-loop -n "__fish_sprint_loop_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand status" -l json -d 'Print one JSON object for each task'
+complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand status" -l json -d 'Print one JSON object for each step'
+complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand status" -s q -l quiet -d 'Print only the ids of the steps'
+complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand status" -l runs -d 'Print the ids of all runs, the latest first'
 complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand status" -s h -l help -d 'Print help'
-complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand attempt" -l watch-pid -d 'End the agent when this process ends' -r
-complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand attempt" -s h -l help -d 'Print help'
-complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand retry" -l dir -d 'The run directory' -r -F
-complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand retry" -l retries -d 'Retry up to N times' -r
-complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand retry" -l max-wait -d 'The longest wait for a limit to reset' -r
-complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand retry" -l control-fd -d 'Obey the starter\'s messages on this descriptor, and end with the starter' -r
-complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand retry" -s h -l help -d 'Print help'
-complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand help; and not __fish_seen_subcommand_from status attempt retry help" -f -a "status" -d 'Print the state of each task of a run'
-complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand help; and not __fish_seen_subcommand_from status attempt retry help" -f -a "attempt" -d 'One attempt, in a process of its own'
-complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand help; and not __fish_seen_subcommand_from status attempt retry help" -f -a "retry" -d 'One task, for `claude-runner --retry`: its attempts as one stream'
-complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand help; and not __fish_seen_subcommand_from status attempt retry help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand help; and not __fish_seen_subcommand_from status help" -f -a "status" -d 'Print the state of each step of a run'
+complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand help; and not __fish_seen_subcommand_from status help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sprint-loop -n "__fish_sprint_loop_using_subcommand status" -f -a "(_sprint_loop_orchestrated_runs)"

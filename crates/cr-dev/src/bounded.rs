@@ -45,7 +45,7 @@ pub(crate) fn run(
     let mut command = Command::new(program);
     command.args(args).env(RUNNING, running.path());
     cr_sys::in_own_session(&mut command, Some(Signal::KILL));
-    cr_sys::with_default_signals(&mut command);
+    cr_sys::with_default_signals(&mut command, None);
     let mut child = command
         .spawn()
         .with_context(|| program.display().to_string())?;

@@ -20,22 +20,13 @@ pub(crate) fn settle(
     notes: &mut dyn Write,
 ) -> anyhow::Result<Exit> {
     let folder = dir.file_name().unwrap_or_default().display().to_string();
-    let mut exit = Exit::Ok;
-    let stale = files
-        .iter()
-        .filter(|(name, text)| fs::read(dir.join(name)).ok().as_ref() != Some(text));
-    for (name, text) in stale {
-        if check {
-            writeln!(
-                notes,
-                "{folder}/{name} is out of date; run scripts/{folder}"
-            )?;
-            exit = Exit::No;
-        } else {
-            fs::create_dir_all(dir).with_context(|| folder.clone())?;
-            fs::write(dir.join(name), text).with_context(|| format!("{folder}/{name}"))?;
-        }
-    }
+    let mut exit = write_stale(
+        dir,
+        files,
+        &format!("{folder}/"),
+        &folder,
+        (check, &mut *notes),
+    )?;
     for name in left_over(dir, files)? {
         if check {
             writeln!(
@@ -45,6 +36,43 @@ pub(crate) fn settle(
             exit = Exit::No;
         } else {
             fs::remove_file(dir.join(&name)).with_context(|| format!("{folder}/{name}"))?;
+        }
+    }
+    Ok(exit)
+}
+
+/// Makes the schemas below `root` what `files` says; the directories hold other
+/// files, too.
+pub(crate) fn settle_each(
+    root: &Path,
+    files: &Files,
+    check: bool,
+    notes: &mut dyn Write,
+) -> anyhow::Result<Exit> {
+    write_stale(root, files, "", "schemas", (check, notes))
+}
+
+/// Writes what differs, or reports it; `prefix` is for the report.
+fn write_stale(
+    dir: &Path,
+    files: &Files,
+    prefix: &str,
+    script: &str,
+    (check, notes): (bool, &mut dyn Write),
+) -> anyhow::Result<Exit> {
+    let mut exit = Exit::Ok;
+    let stale = files
+        .iter()
+        .filter(|(name, text)| fs::read(dir.join(name)).ok().as_ref() != Some(text));
+    for (name, text) in stale {
+        let name = format!("{prefix}{name}");
+        if check {
+            writeln!(notes, "{name} is out of date; run scripts/{script}")?;
+            exit = Exit::No;
+        } else {
+            let path = dir.join(name.strip_prefix(prefix).unwrap_or(&name));
+            fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
+            fs::write(path, text).with_context(|| name)?;
         }
     }
     Ok(exit)

@@ -1,16 +1,18 @@
 //! Development tasks: generated documents, the rules of this project, bounded
 //! runs and measurements.
 //!
-//! Nothing here is shipped. `scripts/man`, `scripts/completions` and
-//! `scripts/test` are how people call it.
+//! Nothing here is shipped. `scripts/man`, `scripts/completions`,
+//! `scripts/schemas` and `scripts/test` are how people call it.
 
 mod architecture;
 mod bounded;
 mod completions;
+mod fields;
 mod files;
 mod licences;
 mod man;
 mod measure;
+mod picture;
 mod sections;
 mod tidy;
 mod tools;
@@ -35,6 +37,18 @@ pub enum Task {
     },
     /// Write the shell completions from the tools' arguments
     Completions {
+        /// Write nothing; fail if a file is not what the code says
+        #[arg(long)]
+        check: bool,
+    },
+    /// Make a picture (SVG) of what a terminal got on standard input
+    Picture {
+        /// For a dark background
+        #[arg(long)]
+        dark: bool,
+    },
+    /// Write the JSON Schemas from the comments on the types
+    Schemas {
         /// Write nothing; fail if a file is not what the code says
         #[arg(long)]
         check: bool,
@@ -90,13 +104,15 @@ pub enum Task {
 pub fn run(task: &Task, notes: &mut dyn Write) -> anyhow::Result<Exit> {
     let root = root();
     match task {
-        Task::Man { check } => files::settle(&root.join("man"), &man::pages()?, *check, notes),
+        Task::Man { check } => files::settle(&root.join("man"), &man::pages(&root)?, *check, notes),
         Task::Completions { check } => files::settle(
             &root.join("completions"),
             &completions::all(),
             *check,
             notes,
         ),
+        Task::Picture { dark } => picture::run(*dark, std::io::stdin(), std::io::stdout()),
+        Task::Schemas { check } => schemas(&root, *check, notes),
         Task::Tidy => tidy::run(&root, notes),
         Task::Bounded { deadline, command } => {
             bounded::run(command, Duration::from_secs(*deadline), notes)
@@ -108,6 +124,16 @@ pub fn run(task: &Task, notes: &mut dyn Write) -> anyhow::Result<Exit> {
         } => measure::latency(*rounds, line, commands),
         Task::Startup { rounds, commands } => measure::startup(*rounds, commands),
     }
+}
+
+/// Writes the schemas; a field whose comment does not say all is a finding.
+fn schemas(root: &Path, check: bool, notes: &mut dyn Write) -> anyhow::Result<Exit> {
+    let missing = fields::check(root)?;
+    for finding in &missing {
+        writeln!(notes, "{finding}")?;
+    }
+    let exit = files::settle_each(root, &fields::schemas(root)?, check, notes)?;
+    Ok(if missing.is_empty() { exit } else { Exit::No })
 }
 
 /// The top of the work tree this was built from.

@@ -1,10 +1,12 @@
 //! Manual pages of section 1, from the tools' own arguments.
 
 use std::io::Write;
+use std::path::Path;
 
 use clap::Command;
 use clap_mangen::Man;
 
+use crate::fields;
 use crate::files::Files;
 use crate::sections::{self, escape};
 use crate::tools;
@@ -14,20 +16,22 @@ use crate::tools;
 const DATE: &str = "2026-11-18";
 
 /// Every page, by file name.
-pub(crate) fn pages() -> anyhow::Result<Files> {
+pub(crate) fn pages(root: &Path) -> anyhow::Result<Files> {
     let tools = tools::all();
     let names: Vec<String> = tools.iter().map(|tool| tool.get_name().into()).collect();
-    tools
-        .into_iter()
-        .map(|tool| {
-            let name = format!("{}.1", tool.get_name());
-            Ok((name, page(tool, &names)?))
-        })
-        .collect()
+    let mut pages = Files::new();
+    for tool in tools {
+        let name = format!("{}.1", tool.get_name());
+        let fields = fields::of_page(root, &name)?;
+        pages.insert(name, page(tool, &names, &fields)?);
+    }
+    pages.insert("cr-tasks.5".to_owned(), fields::tasks_page(root)?.into());
+    Ok(pages)
 }
 
-/// The page of `tool`; `names` are the tools it may refer to.
-fn page(tool: Command, names: &[String]) -> anyhow::Result<Vec<u8>> {
+/// The page of `tool`; `names` are the tools it may refer to, `fields` the sections
+/// about its output.
+fn page(tool: Command, names: &[String], fields: &[(String, String)]) -> anyhow::Result<Vec<u8>> {
     let name = tool.get_name().to_owned();
     let after = tool.get_after_long_help().or_else(|| tool.get_after_help());
     let after = after.map(ToString::to_string).unwrap_or_default();
@@ -38,6 +42,10 @@ fn page(tool: Command, names: &[String]) -> anyhow::Result<Vec<u8>> {
     text.write_all(head(&tool).as_bytes())?;
     text.write_all(options(&man)?.as_bytes())?;
     commands(tool, &mut text)?;
+    for (heading, list) in fields {
+        text.write_all(sections::heading(heading).as_bytes())?;
+        text.write_all(list.as_bytes())?;
+    }
     for section in in_order(sections::split(&after)) {
         text.write_all(section.roff().as_bytes())?;
     }
@@ -164,6 +172,9 @@ fn see_also(name: &str, names: &[String], text: &mut Vec<u8>) -> anyhow::Result<
     for other in names.iter().filter(|other| *other != name) {
         writeln!(text, ".BR {} (1),", escape(other))?;
     }
+    if ["cr-orchestrate", "sprint-loop"].contains(&name) {
+        text.write_all(b".BR cr\\-tasks (5),\n")?;
+    }
     text.write_all(b".BR cr\\-stream (5),\n.BR claude\\-runner (7)\n")?;
     Ok(())
 }
@@ -182,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_page_has_the_sections_of_a_manual_in_their_order() {
-        let page = page(tool(), &["cr-x".into(), "cr-y".into()]).expect("rendered");
+        let page = page(tool(), &["cr-x".into(), "cr-y".into()], &[]).expect("rendered");
         let page = String::from_utf8(page).expect("text");
         let heads: Vec<_> = page.lines().filter(|l| l.starts_with(".SH")).collect();
         assert_eq!(
@@ -206,7 +217,7 @@ mod tests {
         let sub = Command::new("start")
             .about("Begin")
             .arg(Arg::new("at").long("at"));
-        let page = page(tool().subcommand(sub), &[]).expect("rendered");
+        let page = page(tool().subcommand(sub), &[], &[]).expect("rendered");
         let page = String::from_utf8(page).expect("text");
         assert!(page.contains(".SH COMMANDS\n.SS \"start\"\n"), "{page}");
         assert!(page.contains("\\-\\-at"), "{page}");
