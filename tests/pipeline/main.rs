@@ -6,4 +6,7 @@ mod demo;
 mod fixtures;
 mod install;
 mod manners;
+mod readers;
+mod readme;
+mod sessions;
 mod tee;

@@ -181,7 +181,7 @@ impl Running<'_> {
 }
 
 /// Every process below `pid`, a parent before its children.
-fn descendants(pid: &str) -> Vec<String> {
+pub(crate) fn descendants(pid: &str) -> Vec<String> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task"))
         .into_iter()
         .flatten();

@@ -184,3 +184,32 @@ fn a_plain_run_is_resumed_in_its_session() {
         assert!(said.contains("remember 4711"), "{said}");
     });
 }
+
+#[test]
+fn the_printed_command_resumes_with_the_permissions_of_the_run() {
+    each(|cli| {
+        for record in [&[][..], &["--no-record"]] {
+            let place = Place::new();
+            let env = ["--env", "IS_SANDBOX=1"];
+            let first = runner(&place, cli, "commit").options(&env);
+            let args = ["--permission-mode", "default"];
+            let (_, text, said) = first.args(&args).args(record).text();
+            let (_, before) = parts(&text);
+            let denials = before["permission_denials"].as_array().map(Vec::len);
+            assert_eq!(denials, Some(1), "{text} {said}");
+            let printed = before["resume_argv"].as_array().expect("a command");
+            let printed: Vec<&str> = printed.iter().filter_map(Value::as_str).collect();
+            // The command alone, with nothing beside it.
+            let script = place.path("bin/claude-runner").into_os_string();
+            let rest = printed[1..].iter().map(std::ffi::OsString::from);
+            let command = std::iter::once(script).chain(rest).collect();
+            let again = place.run(cli, "commit").options(&env).command(command);
+            let (_, text, said) = again.text();
+            let (lines, after) = parts(&text);
+            assert_eq!(after["session_id"], before["session_id"], "{text} {said}");
+            assert!(lines[0].contains("permissions: default"), "{text}");
+            let log = place.git(&["log", "--format=%s"]);
+            assert!(!log.contains("add b"), "{log} {text}");
+        }
+    });
+}

@@ -2,9 +2,7 @@
 
 use std::fmt::Write;
 use std::fs;
-use std::os::unix::fs::symlink;
 
-use cr_test::{Command, left_out, runner_script};
 use serde_json::{Value, json};
 
 use crate::case::{Case, INIT, RESULT, SESSION};
@@ -159,65 +157,4 @@ fn commits_and_changes_of_the_agent_are_in_the_summary() {
     let run = &done.summary()["run_id"];
     assert_eq!(git["commits_by"], json!([run, run]));
     assert_eq!(git["agent_commits"].as_array().map(Vec::len), Some(2));
-}
-
-/// The shells that a command may be pasted into.
-fn shells() -> Vec<&'static str> {
-    let mut shells = vec!["dash", "bash"];
-    let mut busybox = Command::new("busybox");
-    if busybox.arg("true").status().is_ok_and(|it| it.success()) {
-        shells.push("busybox sh");
-    } else {
-        left_out("a command pasted into the shell of busybox: no busybox");
-    }
-    shells
-}
-
-#[test]
-fn the_command_to_resume_works_when_it_is_pasted() {
-    let say = r#"printf '%s\n' "$@" >"$HOME/args"
-"#;
-    for name in ["plain", "it's a \"place\" $(x) `y`"] {
-        let case = Case::new(&[say, INIT, RESULT].concat());
-        let cwd = case.path(name);
-        fs::create_dir(&cwd).expect("made");
-        let cwd = cwd.to_str().expect("text").to_owned();
-        // The CLI's own word for its directory has to be JSON.
-        let agent = case.script(
-            "agent",
-            &[
-                say,
-                &INIT.replace(r#""cwd":"%s","#, "").replace(r#" "$PWD""#, ""),
-                RESULT,
-            ]
-            .concat(),
-        );
-        let done = case.run(&["go", "--cwd", &cwd]);
-        let pasted = done.summary()["resume_command"]
-            .as_str()
-            .expect("a command")
-            .to_owned();
-        let bin = case.path("bin");
-        fs::create_dir(&bin).expect("made");
-        symlink(runner_script(), bin.join("claude-runner")).expect("linked");
-        let mut path = bin.into_os_string();
-        path.push(":");
-        path.push(case.world.path_with_tools());
-        for shell in shells() {
-            let mut words = shell.split(' ');
-            let mut command = case.command(words.next().expect("a shell"));
-            command
-                .args(words)
-                .args(["-c", &pasted])
-                .env("PATH", &path)
-                .env("CR_CLAUDE", &agent);
-            let done = case.finish(&mut command);
-            assert_eq!(done.code(), Some(0), "{shell}: {pasted}: {done:?}");
-            let args = fs::read_to_string(case.path("home/args")).expect("args");
-            assert!(args.contains(&format!("--resume={SESSION}\n")), "{args}");
-            let got = fs::read_to_string(case.path("home/got")).expect("got");
-            assert_eq!(got, "Continue from where you left off");
-            assert_eq!(done.summary()["cwd"], cwd.as_str());
-        }
-    }
 }

@@ -17,8 +17,7 @@ echo "$*" >"$HOME/argv.$n"
 cat >"$HOME/prompt.$n"
 session=00000000-0000-4000-8000-00000000000$n
 total=0.01
-# A session that goes on has a running total.
-[ -z "${*##*--resume=*}" ] && session=${*##*--resume=} && session=${session%% *} && total=0.0$n
+[ -z "${*##*--resume=*}" ] && session=${*##*--resume=} && session=${session%% *}
 printf '{"type":"system","subtype":"init","session_id":"%s","cwd":"%s","model":"m","tools":[]}\n' "$session" "$PWD"
 end() {
     printf '{"type":"result","subtype":"%s","is_error":%s,"result":"%s","session_id":"%s","num_turns":1,"duration_ms":5,"total_cost_usd":%s,"usage":{"input_tokens":1,"output_tokens":1}%s}\n' "$1" "$2" "$3" "$session" "$total" "$4"
@@ -73,7 +72,12 @@ fn a_run_is_retried_with_more_turns_until_it_succeeds() {
         assert!(argv.contains(turns), "{number}: {argv}");
     }
     assert_eq!(asked(&case, "prompt", 1), "go");
-    assert!(asked(&case, "prompt", 2).starts_with("go\n\nAn earlier attempt"));
+    for number in [2, 3] {
+        let argv = asked(&case, "argv", number);
+        let session = "--resume=00000000-0000-4000-8000-000000000001";
+        assert!(argv.contains(session), "{number}: {argv}");
+        assert!(asked(&case, "prompt", number).starts_with("Continue from where you left off"));
+    }
     let [run] = case.runs().try_into().expect("one run");
     assert_eq!(summary["run_dir"], run.to_str().expect("a path"));
     for (number, attempt) in (1..).zip(summary["attempts"].as_array().expect("a list")) {
@@ -165,6 +169,26 @@ fn a_killed_agent_goes_on_in_its_session() {
 }
 
 #[test]
+fn a_session_that_does_not_exist_yet_costs_no_attempt() {
+    let case = counting(
+        r#"[ $n -gt 1 ] || kill -9 $$
+[ $n -gt 2 ] || {
+    printf '{"type":"result","subtype":"error_during_execution","is_error":true,"num_turns":0,"session_id":"%s","total_cost_usd":0,"duration_ms":0,"errors":["No conversation found with session ID: %s"]}\n' "$session" "$session"
+    exit 1
+}
+end success false done
+"#,
+    );
+    let done = case.run(&["go", "--retry", "1"]);
+    let summary = done.summary();
+    assert_eq!(done.code(), Some(0), "{done:?}");
+    assert_eq!(outcomes(&summary), ["killed", "failed", "success"]);
+    assert!(asked(&case, "argv", 2).contains("--resume="));
+    assert!(!asked(&case, "argv", 3).contains("--resume="));
+    assert!(asked(&case, "prompt", 3).starts_with("go"));
+}
+
+#[test]
 fn waiting_for_a_limit_to_reset_is_no_attempt() {
     let case = counting("[ $n -gt 2 ] || limited 1000000000\nend success false done\n");
     let done = case.run(&["go", "--retry", "0"]);
@@ -252,7 +276,7 @@ fn a_signal_ends_an_attempt_or_a_wait() {
         for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
             for (agent, sign) in [
                 (&hanging, "attempt 2: running"),
-                (&waiting, "all tasks wait"),
+                (&waiting, "nothing starts before"),
             ] {
                 let case = Case::new(agent).shell(shell);
                 let command = case.runner(&["go", "--retry", "1", "--grace", "2"]);

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use cr_test::Terminal;
 use serde_json::Value;
 
 use crate::case::{Case, INIT, RESULT, SESSION};
@@ -123,13 +124,70 @@ fn old_runs_are_removed_and_those_that_are_kept_stay() {
     assert_eq!(ask(&case, &["path", "kept"]).0, Some(0));
 }
 
+/// An agent whose last action is a text with a trap in it.
+const TALKS: &str = r#"printf '{"type":"assistant","message":{"content":[{"type":"text","text":"All \\u001b[2Jdone.\\tReally."}]}}\n'
+"#;
+
 #[test]
-fn the_list_holds_state_name_outcome_cost_and_the_last_action() {
-    let case = one_run(&["go", "--name", "docs"]);
+fn the_list_holds_name_state_elapsed_cost_verdict_and_the_last_action() {
+    let case = Case::new(&[INIT, TALKS, RESULT].concat());
+    let done = case.run(&["go", "--name", "two\twords"]);
+    assert_eq!(done.code(), Some(0), "{done:?}");
+    // For scripts: one line per run, a tab between fields, nothing cut.
     let (_, text) = ask(&case, &["ls"]);
-    for part in ["ended", "docs", "success", "$0.01", "Exited with code 0"] {
-        assert!(text.contains(part), "{part}: {text}");
+    let [line] = text.lines().collect::<Vec<_>>()[..] else {
+        panic!("one line: {text}");
+    };
+    let fields: Vec<&str> = line.split('\t').collect();
+    let [run, name, state, elapsed, cost, verdict, last] = fields[..] else {
+        panic!("seven fields: {fields:?}");
+    };
+    assert!(case.runs()[0].ends_with(run), "{run}");
+    assert_eq!((name, state), ("two\\twords", "ended"));
+    assert!(elapsed.ends_with('s'), "{elapsed}");
+    assert_eq!((cost, verdict), ("$0.01", "success 0"));
+    assert!(last.starts_with("Text: All "), "{last}");
+    assert!(!text.contains('\u{1b}'), "{text}");
+    // On a terminal: a head, and columns one below the other.
+    let (terminal, _child) = Terminal::start(&case.tool("cr-runs", &["ls"]));
+    let shown = terminal.finish();
+    let lines: Vec<&str> = shown.lines().collect();
+    assert!(lines[0].starts_with("RUN "), "{shown}");
+    for head in ["NAME", "STATE", "ELAPSED", "COST", "VERDICT", "LAST"] {
+        let at = lines[0]
+            .find(head)
+            .unwrap_or_else(|| panic!("{head}: {shown}"));
+        assert_eq!(lines[1].as_bytes()[at - 1], b' ', "{head}: {shown}");
+        assert_ne!(lines[1].as_bytes()[at], b' ', "{head}: {shown}");
     }
+    assert!(!lines[1].contains('\u{1b}'), "{shown}");
+}
+
+#[test]
+fn only_names_that_are_plain_words_are_listed_for_completions() {
+    let case = Case::new(&[INIT, RESULT].concat());
+    for name in ["docs", "docs", "$(touch pwned)", "-rf", "a b", "x;y"] {
+        let name = format!("--name={name}");
+        assert_eq!(case.run(&["go", &name]).code(), Some(0), "{name}");
+    }
+    let (code, text) = ask(&case, &["ls", "--quiet"]);
+    assert_eq!(code, Some(0), "{text}");
+    let mut words: Vec<&str> = text.lines().collect();
+    assert_eq!(
+        words.iter().filter(|word| **word == "docs").count(),
+        1,
+        "{text}"
+    );
+    words.retain(|word| *word != "docs");
+    assert_eq!(words.len(), 6, "an id for each run: {text}");
+    for word in words {
+        assert!(case.runs().iter().any(|run| run.ends_with(word)), "{text}");
+    }
+}
+
+#[test]
+fn the_list_as_json_has_state_and_outcome() {
+    let case = one_run(&["go", "--name", "docs"]);
     let (_, json) = ask(&case, &["ls", "--json"]);
     let run: Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(

@@ -161,6 +161,26 @@ fn nohup_outlives_a_hang_up() {
 }
 
 #[test]
+fn the_agent_ignores_a_hang_up_exactly_under_nohup() {
+    let say = "sed -n 's/SigIgn:.*\\(.\\)$/\\1/p' /proc/$$/status >\"$HOME/ignored\"\n";
+    for retry in [&[][..], &["--retry", "0"]] {
+        for (is_nohup, mask) in [(true, "1\n"), (false, "0\n")] {
+            let case = Case::new(&[say, INIT, crate::case::RESULT].concat());
+            let runner = case.runner(&[&["go"], retry].concat());
+            let mut command = if is_nohup {
+                runner.behind("nohup", &[])
+            } else {
+                runner
+            };
+            let done = case.finish(&mut command);
+            assert_eq!(done.code(), Some(0), "{retry:?} {done:?}");
+            let ignored = fs::read_to_string(case.path("home/ignored"));
+            assert_eq!(ignored.expect("a mask"), mask, "{retry:?} {is_nohup}");
+        }
+    }
+}
+
+#[test]
 fn a_job_in_the_background_goes_on_without_its_shell() {
     for start in ["setsid -f sh -c '%'", "nohup %  &", "( % & )"] {
         let agent = [
@@ -184,7 +204,7 @@ fn a_job_in_the_background_goes_on_without_its_shell() {
         case.wait_for_nobody();
         let text = fs::read_to_string(&out).expect("output");
         assert_eq!(
-            text.matches(r#""outcome":"success""#).count(),
+            text.matches(r#""ok":true,"outcome":"success""#).count(),
             1,
             "{start}: {text}"
         );

@@ -1,0 +1,69 @@
+//! The output for every recording.
+
+use std::process::Stdio;
+
+use cr_test::{World, fixture};
+
+use crate::checker::Checker;
+
+/// The folders with recordings.
+const FOLDERS: [&str; 6] = [
+    "captures",
+    "made",
+    "multiturn",
+    "rundirs",
+    "session-logs",
+    "transcripts",
+];
+
+/// Checks what `tool` prints for every recording, the directories at once and the
+/// files of `made` one by one.
+fn check_all(checker: &mut Checker, tool: &str, args: &[&str]) {
+    let world = World::new();
+    let mut command = world.tool(tool);
+    command.args(args).args(FOLDERS.map(fixture));
+    // A recording without an answer is a failure of cr-extract.
+    let output = command.stderr(Stdio::null()).output().expect("run");
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert!(text.lines().count() > 50, "{tool}: {text}");
+    checker.check_lines(&text);
+    if tool == "cr-extract" {
+        return;
+    }
+    for file in std::fs::read_dir(fixture("made")).expect("a folder") {
+        let path = file.expect("a file").path();
+        let output = world.tool(tool).args(args).arg(path).output().expect("run");
+        let text = String::from_utf8(output.stdout).expect("text");
+        checker.check_lines(&text);
+    }
+}
+
+#[test]
+fn every_summary_satisfies_the_schema_and_every_field_has_a_value_in_one() {
+    let mut checker = Checker::of("cr-summarize", "--output-schema");
+    check_all(&mut checker, "cr-summarize", &[]);
+    check_all(&mut checker, "cr-summarize", &["--full"]);
+    check_all(&mut checker, "cr-summarize", &["--per-session", "--full"]);
+    let prices = ["--estimate-cost", "--context-window", "200000"];
+    check_all(&mut checker, "cr-summarize", &prices);
+    checker.every_property_had_a_value();
+}
+
+#[test]
+fn every_row_satisfies_the_schema_and_every_field_has_a_value_in_one() {
+    let mut checker = Checker::of("cr-filter", "--output-schema");
+    check_all(&mut checker, "cr-filter", &["--format", "json"]);
+    checker.every_property_had_a_value();
+}
+
+#[test]
+fn every_answer_of_several_inputs_satisfies_the_schema() {
+    let mut checker = Checker::of("cr-extract", "--output-schema");
+    check_all(&mut checker, "cr-extract", &["--text"]);
+    let world = World::new();
+    let mut command = world.tool("cr-extract");
+    let output = command.arg(fixture("captures")).output().expect("run");
+    let text = String::from_utf8(output.stdout).expect("text");
+    checker.check_lines(&text);
+    checker.every_property_had_a_value();
+}
