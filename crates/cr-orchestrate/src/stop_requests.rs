@@ -12,7 +12,7 @@ use crate::observer::Interest;
 
 /// A signal to the whole process group reaches us twice: directly, and passed on
 /// by the starter. The same signal within this time is the same request.
-const SAME_REQUEST: Duration = Duration::from_millis(400);
+const SAME_REQUEST: Duration = Duration::from_millis(200);
 
 /// What asks the engine to stop, as something to wait for. Each request has the
 /// number of a signal.
@@ -23,6 +23,9 @@ pub(crate) struct StopRequests {
     first: Option<i32>,
     /// Those that were not taken yet.
     new: Vec<i32>,
+    /// A request came that no wait and no [`StopRequests::take_new`] has reported
+    /// yet. Its signal is read already, so a poll would not see it.
+    is_unreported: bool,
     last: Option<(i32, Instant)>,
 }
 
@@ -48,6 +51,7 @@ impl StopRequests {
             control,
             first: None,
             new: Vec::new(),
+            is_unreported: false,
             last: None,
         }
     }
@@ -61,7 +65,15 @@ impl StopRequests {
     /// The requests since the last call.
     pub(crate) fn take_new(&mut self) -> Vec<i32> {
         self.collect();
+        self.is_unreported = false;
         std::mem::take(&mut self.new)
+    }
+
+    /// Whether the user had us ignore hang-ups, as nohup does.
+    pub(crate) fn ignores_hangup(&mut self) -> bool {
+        self.collect();
+        let control = self.control.as_ref().map(ControlChannel::ignored);
+        control.unwrap_or(self.signals.ignored()).contains(SIGHUP)
     }
 
     /// The reader of the engine's stream left: nobody waits for the agents.
@@ -74,6 +86,7 @@ impl StopRequests {
     fn add(&mut self, number: i32) {
         self.first.get_or_insert(number);
         self.new.push(number);
+        self.is_unreported = true;
     }
 
     fn collect(&mut self) {
@@ -108,12 +121,15 @@ impl StopRequests {
     }
 
     /// Waits until something becomes of `interests`, the engine is asked to stop,
-    /// or `limit` is over. Returns what became of them.
+    /// or `limit` is over. Returns what became of them. Each request ends one wait,
+    /// also a request that came before the wait and was read by another call.
     pub(crate) fn wait(
         &mut self,
         interests: &[Interest<'_>],
         limit: Option<Duration>,
     ) -> io::Result<Vec<PollFlags>> {
+        let is_unreported = std::mem::take(&mut self.is_unreported);
+        let limit = is_unreported.then_some(Duration::ZERO).or(limit);
         let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
         let control = self.control.as_ref().filter(|control| control.is_open());
         let requests = [Some(self.signals.as_fd()), control.map(AsFd::as_fd)];
@@ -130,5 +146,29 @@ impl StopRequests {
         drop(polled);
         self.collect();
         Ok(came)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_that_another_call_has_read_still_ends_one_wait() {
+        let mut requests = StopRequests::listen().expect("listen");
+        signal_hook::low_level::raise(SIGTERM).expect("raised");
+        // Reads the signal, as the engine does just before it waits.
+        assert_eq!(requests.first(), Some(SIGTERM));
+        let limit = Duration::from_secs(30);
+        let since = Instant::now();
+        requests.wait(&[], Some(limit)).expect("waited");
+        assert!(since.elapsed() < limit, "the wait missed the request");
+        // It does not end the next wait too: a loop that waits would not rest.
+        assert_eq!(
+            requests.wait(&[], Some(Duration::ZERO)).expect("waited"),
+            []
+        );
+        assert!(!requests.is_unreported);
+        assert_eq!(requests.take_new(), [SIGTERM]);
     }
 }
