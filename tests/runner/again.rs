@@ -132,7 +132,8 @@ fn a_signal_while_the_supervisor_starts_is_an_interruption() {
     for shell in crate::case::SHELLS {
         for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
             let case = Case::new(&[INIT, RESULT].concat()).shell(shell);
-            let wait = "touch \"$HOME/starting\"; until [ -e \"$HOME/go\" ]; do sleep 0.02; done";
+            let wait = "echo $$ > \"$HOME/pid\"; mv \"$HOME/pid\" \"$HOME/starting\"; \
+                        until [ -e \"$HOME/go\" ]; do sleep 0.02; done";
             let spawn = bin_dir().join("cr-spawn");
             let script = format!("{wait}; exec {} \"$@\"", spawn.display());
             case.script("slow/cr-spawn", &script);
@@ -143,7 +144,13 @@ fn a_signal_while_the_supervisor_starts_is_an_interruption() {
             command.env("PATH", path);
             let run = case.begin(command);
             appears(&case.path("home/starting"));
+            let pid = fs::read_to_string(case.path("home/starting")).expect("its process id");
+            let before = bytes_in_control_pipe(&pid);
             run.signal(signal);
+            // Until then the supervisor cannot know of the signal.
+            until("the starter has passed the signal on", || {
+                bytes_in_control_pipe(&pid) > before
+            });
             case.world.write("home/go", "");
             let done = run.end();
             assert_eq!(done.summary()["outcome"], "interrupted", "{shell} {done:?}");
@@ -151,4 +158,10 @@ fn a_signal_while_the_supervisor_starts_is_an_interruption() {
             assert!(!case.path("home/got").exists(), "no agent was started");
         }
     }
+}
+
+/// How many bytes of the starter's messages process `pid` has not read yet.
+fn bytes_in_control_pipe(pid: &str) -> u64 {
+    let pipe = fs::File::open(format!("/proc/{}/fd/3", pid.trim())).expect("the control pipe");
+    rustix::io::ioctl_fionread(&pipe).expect("its length")
 }
