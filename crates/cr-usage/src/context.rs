@@ -3,10 +3,45 @@
 //! Only the last message of the main thread shows it: a sum over calls counts the
 //! cached prefix once for each call, and a subagent has its own context.
 
-use cr_event::{Text, TurnEnd, Usage};
+use cr_event::{Event, Raw, Text, TurnEnd, Usage};
 
 /// Models whose windows are remembered.
 const MODELS: usize = 64;
+
+/// Bytes of a time; the longest spelling of a moment is far shorter.
+const TIME: usize = 64;
+
+/// How long the prompt cache keeps what a message wrote to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CacheTtl {
+    /// Five minutes.
+    Minutes,
+    /// An hour.
+    Hour,
+}
+
+impl CacheTtl {
+    /// As the CLI and the summary name it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Minutes => "5m",
+            Self::Hour => "1h",
+        }
+    }
+
+    fn of_usage(usage: Usage) -> Option<Self> {
+        match (usage.cache_5m, usage.cache_1h) {
+            (_, 1..) => Some(Self::Hour),
+            (1.., 0) => Some(Self::Minutes),
+            (0, 0) => None,
+        }
+    }
+
+    fn of_request(word: Text<'_>) -> Option<Self> {
+        let all = [Self::Minutes, Self::Hour];
+        all.into_iter().find(|ttl| word.is(ttl.as_str()))
+    }
+}
 
 /// How full the main thread's context is.
 #[derive(Debug, Default)]
@@ -17,6 +52,14 @@ pub struct ContextUse {
     last: Option<Last>,
     /// Of the last result; those it used itself come first.
     windows: Vec<Window>,
+    /// The time of the last message, as it is in the line.
+    last_at: String,
+    /// Of the last message that wrote to the cache.
+    written_ttl: Option<CacheTtl>,
+    /// As the last line of a log that says it.
+    requested_ttl: Option<CacheTtl>,
+    /// Where the CLI compacts the conversation by itself.
+    auto_compact: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -54,6 +97,33 @@ impl ContextUse {
         let output = if is_final { Some(usage.output) } else { output };
         let sent = usage.context();
         self.last = Some(Last { id, sent, output });
+    }
+
+    /// Takes the time of a message of the main thread, and how long the cache
+    /// keeps it.
+    pub(crate) fn kept(&mut self, event: &Event<'_>, usage: Usage) {
+        self.last_at.clear();
+        if let Some(at) = event.at.filter(|at| at.bytes().len() <= TIME) {
+            self.last_at.push_str(&at.decode());
+        }
+        self.written_ttl = CacheTtl::of_usage(usage).or(self.written_ttl);
+        if let Some(word) = event.cache_requested {
+            self.requested_ttl = CacheTtl::of_request(word);
+        }
+    }
+
+    /// Takes the answer to a question about the context; returns whether it is
+    /// one.
+    pub(crate) fn answer(&mut self, line: Raw<'_>) -> bool {
+        let Some(answer) = line.at(&["response", "response"]) else {
+            return false;
+        };
+        let Some(threshold) = answer.get("autoCompactThreshold") else {
+            return false;
+        };
+        let is_enabled = answer.get("isAutoCompactEnabled").and_then(Raw::bool);
+        self.auto_compact = threshold.u64().filter(|_| is_enabled != Some(false));
+        true
     }
 
     /// Takes the output of a message that is over.
@@ -95,6 +165,22 @@ impl ContextUse {
     pub fn used(&self) -> Option<u64> {
         let last = self.last.as_ref()?;
         Some(last.sent.saturating_add(last.output.unwrap_or(0)))
+    }
+
+    /// When the last message was, as its line says it.
+    pub fn at(&self) -> Option<&str> {
+        Some(&*self.last_at).filter(|at| !at.is_empty())
+    }
+
+    /// How long the prompt cache keeps it: as the last message says that wrote to
+    /// the cache, else as a log says what was asked for.
+    pub fn cache_ttl(&self) -> Option<CacheTtl> {
+        self.written_ttl.or(self.requested_ttl)
+    }
+
+    /// The tokens at which the CLI compacts the conversation by itself.
+    pub fn auto_compact_threshold(&self) -> Option<u64> {
+        self.auto_compact
     }
 
     /// The size of the window.

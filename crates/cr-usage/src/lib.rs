@@ -12,7 +12,9 @@ mod recent;
 mod spent;
 mod tokens;
 
-pub use context::{CONTEXT_WARNING, ContextUse, is_nearly_full, is_window_of, percent_used};
+pub use context::{
+    CONTEXT_WARNING, CacheTtl, ContextUse, is_nearly_full, is_window_of, percent_used,
+};
 pub use cost::{Cost, CostSource, rounded, since_last_result};
 pub use meter::{RunningTotal, UsageMeter};
 pub use prices::Prices;

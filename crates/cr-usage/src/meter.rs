@@ -63,6 +63,7 @@ impl UsageMeter {
         if is_main {
             let is_final = event.is_log || is_final;
             self.context.message(id, &model, usage, is_final);
+            self.context.kept(event, usage);
         }
         id
     }
@@ -152,6 +153,12 @@ impl UsageMeter {
     /// Takes the model that a turn's banner names.
     pub fn banner(&mut self, model: Text<'_>) {
         self.context.banner(model);
+    }
+
+    /// Takes an answer of the CLI to its host; returns whether it is about the
+    /// context.
+    pub fn control_answer(&mut self, line: Raw<'_>) -> bool {
+        self.context.answer(line)
     }
 
     /// The main thread's conversation was compacted.
