@@ -167,6 +167,8 @@ pub(crate) struct End {
     pub(crate) retry_at: Option<Timestamp>,
     /// The session, if it can be resumed.
     pub(crate) session: Option<String>,
+    /// The session, whether it can be resumed or not.
+    pub(crate) session_id: Option<String>,
     pub(crate) cost_usd: Option<f64>,
     pub(crate) num_turns: Option<u64>,
     pub(crate) commits: Vec<String>,

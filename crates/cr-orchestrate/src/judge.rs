@@ -80,6 +80,7 @@ pub(crate) fn by_summary(dir: &RunDir, spec: &Spec) -> anyhow::Result<End> {
         why: summary.why,
         retry_at: summary.retry.at,
         session,
+        session_id: summary.session_id,
         cost_usd: summary.cost_usd,
         num_turns: summary.num_turns,
         commits: summary.git.and_then(|git| git.commits).unwrap_or_default(),

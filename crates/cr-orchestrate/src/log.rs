@@ -23,6 +23,7 @@ pub(crate) fn ended_task(end: &End) -> Task<'_> {
     let commits = end.commits.iter().map(|commit| commit.as_str().into());
     Task {
         outcome: Some(end.outcome.as_str().into()),
+        session_id: end.session_id.as_deref().map(Into::into),
         cost_usd: end.cost_usd,
         commits: Some(commits.collect()),
         why: Some(end.why.as_str().into()),

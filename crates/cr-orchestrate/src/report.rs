@@ -64,6 +64,7 @@ fn summary(layout: &RunLayout, record: &TaskRecord) -> anyhow::Result<Value> {
         let run_dir = layout.attempt_path(&record.task.id, at);
         cr_summary::Attempt {
             number: at.into(),
+            session_id: old.end.session_id.clone(),
             outcome: Some(old.end.outcome.clone()),
             why: Some(old.end.why.clone()),
             cost_usd: old.end.cost_usd,

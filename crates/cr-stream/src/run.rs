@@ -31,6 +31,12 @@ object! {
         /// Example: `"success"`
         #[serde(skip_serializing_if = "Option::is_none")]
         outcome: Option<Cow<'a, str>>,
+        /// The agent's session in the attempt.
+        ///
+        /// Absent: if it has not ended, or had none.
+        /// Example: `"80f8ae6e-b027-4253-8e9c-1ffd717366a1"`
+        #[serde(skip_serializing_if = "Option::is_none")]
+        session_id: Option<Cow<'a, str>>,
         /// What the attempt cost, in US dollars.
         ///
         /// Absent: if it has not ended, or without evidence.

@@ -8,6 +8,7 @@ use cr_verdict::{ResultFacts, Verdict, judge};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::agent_fields::agent;
 use crate::calls::Denied;
 use crate::collector::Collector;
 use crate::counts;
@@ -42,7 +43,7 @@ impl SummaryOptions {
         self.redactor.redact(text).into_owned()
     }
 
-    fn masked(&self, text: Option<&str>) -> Option<String> {
+    pub(crate) fn masked(&self, text: Option<&str>) -> Option<String> {
         text.map(|text| self.mask(text))
     }
 
@@ -120,6 +121,7 @@ pub(crate) fn summary(collector: &Collector, options: &SummaryOptions) -> Summar
     summary.errors = errors(collector, facts, &verdict, options);
     resumption(&mut summary, collector, &options.redactor);
     session(&mut summary, collector, options);
+    agent(&mut summary, collector, options);
     if let Some(disorder) = collector.run_facts.disorder {
         summary.stream_error = Some(disorder.into());
         summary.ok = Some(false);
@@ -266,6 +268,7 @@ fn lists(summary: &mut Summary, collector: &Collector, options: &SummaryOptions)
     let attempts = collector.run_facts.attempts.iter().cloned();
     summary.attempts = attempts
         .map(|attempt| Attempt {
+            session_id: options.masked(attempt.session_id.as_deref()),
             why: options.masked(attempt.why.as_deref()),
             ..attempt
         })

@@ -11,12 +11,14 @@ use cr_verdict::RateLimit;
 use crate::agents_without_log::AgentsWithoutLog;
 use crate::background::Background;
 use crate::calls::Calls;
+use crate::compactions::Compactions;
 use crate::counts::{self, Fate};
 use crate::evidence::rate_limit;
 use crate::log_end::{LogEnd, text};
 use crate::message_ids::MessageIds;
 use crate::own_lines::RunFacts;
 use crate::owners::{Owners, Share};
+use crate::quota::Quota;
 use crate::session::SessionFacts;
 use crate::turns::{Turns, beginning};
 
@@ -54,6 +56,8 @@ pub(crate) struct Collector {
     pub(crate) background: Background,
     pub(crate) api_retries: u64,
     pub(crate) compactions: u64,
+    pub(crate) compaction_list: Compactions,
+    pub(crate) quota: Quota,
     pub(crate) rate_limit: Option<RateLimit>,
     /// The last failure that the CLI reported in place of an answer.
     pub(crate) failure: Option<Failure>,
@@ -218,7 +222,7 @@ impl Collector {
             _ if self.is_subagent => false,
             Kind::Result if cr_event::is_claudes_result(event) => self.result(event, owners),
             Kind::System => self.system(event),
-            Kind::Control => self.calls.control(event),
+            Kind::Control => self.calls.control(event) || self.usage.control_answer(event.line),
             Kind::CostState => {
                 let has_total = self.usage.log_total(event.line);
                 owners.close(&mut self.share, self.usage.running_total());
@@ -227,6 +231,7 @@ impl Collector {
             Kind::RateLimit => {
                 let limit = rate_limit(event.line);
                 self.rate_limit = limit.or(self.rate_limit);
+                self.quota.take(event.line, self.session.time_of(event));
                 limit.is_some()
             }
             Kind::Reset => {
@@ -365,6 +370,8 @@ impl Collector {
             self.compactions += 1;
             if self.is_main(event) {
                 self.usage.compacted(event.line);
+                let at = self.session.time_of(event);
+                self.compaction_list.take(event.line, at);
             }
         } else {
             return self.background.take(event);

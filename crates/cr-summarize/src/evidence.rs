@@ -3,11 +3,11 @@
 use cr_event::Raw;
 use cr_stream::Reason;
 use cr_verdict::{Evidence, ExitFacts, Finding, Missing, Outcome, RateLimit, ResultFacts};
-use jiff::Timestamp;
 
 use crate::collector::Collector;
 use crate::log_end::LogEnd;
 use crate::own_lines::Ended;
+use crate::quota::resets_at;
 use crate::turns::LastResult;
 
 /// The evidence for the verdict.
@@ -199,10 +199,8 @@ fn log_facts(collector: &Collector) -> Option<ResultFacts<'_>> {
 /// The limit that a `rate_limit_event` reports.
 pub(crate) fn rate_limit(line: Raw<'_>) -> Option<RateLimit> {
     let info = line.get("rate_limit_info")?;
-    let resets = info.get("resetsAt").and_then(Raw::u64);
-    let resets = resets.and_then(|at| i64::try_from(at).ok());
     Some(RateLimit {
         rejected: info.string("status").as_deref() == Some("rejected"),
-        resets_at: resets.and_then(|at| Timestamp::from_second(at).ok()),
+        resets_at: resets_at(info),
     })
 }

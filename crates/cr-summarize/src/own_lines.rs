@@ -29,6 +29,8 @@ pub(crate) struct RunFacts {
     /// The options that mean the settings, where the record does not have them.
     pub(crate) options: Option<Vec<String>>,
     pub(crate) model: Option<String>,
+    /// The version of the agent's program.
+    pub(crate) version: Option<String>,
     pub(crate) schema_asked: bool,
     /// The agent resumes a session.
     pub(crate) resumes: bool,
@@ -120,6 +122,7 @@ impl RunFacts {
         self.run_dir = owned(start.run_dir);
         self.cwd = owned(start.cwd);
         self.model = owned(start.model);
+        self.version = owned(start.claude.version);
         let has = |flag: &str| {
             let mut argv = start.argv.iter();
             argv.any(|arg| arg.split('=').next() == Some(flag))
@@ -185,6 +188,7 @@ fn all_owned(texts: Option<Vec<Cow<'_, str>>>) -> Option<Vec<String>> {
 fn attempt(task: Task<'_>) -> Attempt {
     Attempt {
         number: task.attempt.into(),
+        session_id: owned(task.session_id),
         outcome: owned(task.outcome),
         why: owned(task.why),
         cost_usd: task.cost_usd,

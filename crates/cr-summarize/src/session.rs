@@ -8,6 +8,8 @@ use jiff::Timestamp;
 pub(crate) struct SessionFacts {
     pub(crate) session_id: Option<String>,
     pub(crate) cwd: Option<String>,
+    /// The version of the CLI, as it says itself.
+    pub(crate) version: Option<String>,
     /// The input is a session's log.
     pub(crate) is_log: bool,
     /// The agent has the tool for an answer to a schema.
@@ -23,11 +25,20 @@ impl SessionFacts {
     pub(crate) fn line(&mut self, event: &Event<'_>) {
         self.is_log |= event.is_log;
         self.at(event.at);
+        if let Some(version) = event.log_version.filter(|_| event.is_log) {
+            self.version(version);
+        }
         let Some(id) = event.session_id else {
             return;
         };
         if self.session_id.as_deref().map(str::as_bytes) != Some(id.bytes()) {
             self.session_id = Some(id.prefix(1024).into_owned());
+        }
+    }
+
+    fn version(&mut self, version: Text<'_>) {
+        if self.version.as_deref().map(str::as_bytes) != Some(version.bytes()) {
+            self.version = Some(version.prefix(100).into_owned());
         }
     }
 
@@ -62,6 +73,9 @@ impl SessionFacts {
         if let Some(cwd) = line.string("cwd") {
             self.cwd = Some(cwd.into_owned());
         }
+        if let Some(version) = line.get("claude_code_version").and_then(Raw::text) {
+            self.version(version);
+        }
         let tools = line.get("tools").map(Raw::items).unwrap_or_default();
         let offered = |tool: &Raw<'_>| tool.text().is_some_and(|name| name.is("StructuredOutput"));
         self.schema_asked |= tools.iter().any(offered);
@@ -72,6 +86,12 @@ impl SessionFacts {
         if self.cwd.is_none() {
             self.cwd = line.string("cwd").map(std::borrow::Cow::into_owned);
         }
+    }
+
+    /// When an event was; if it has no time, the last time before it.
+    pub(crate) fn time_of(&self, event: &Event<'_>) -> Option<Timestamp> {
+        let own = event.at.and_then(|at| at.prefix(64).parse().ok());
+        own.or_else(|| self.ended())
     }
 
     /// Whether a time is known.

@@ -64,6 +64,8 @@ impl Sessions {
         };
         if event.at.is_some() {
             self.timed.clear();
+        } else if event.kind == Kind::RateLimit || event.is("compact_boundary") {
+            self.take_kept_time();
         }
         if self.options.apart {
             self.choose(&event);

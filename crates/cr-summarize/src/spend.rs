@@ -50,6 +50,9 @@ fn tokens(spent: &Spent, collector: &Collector, options: &SummaryOptions) -> Tok
         context_used: used,
         context_window: window,
         context_used_pct: known.and_then(|(used, window)| percent_used(used, window)),
+        context_at: context.at().and_then(|at| at.parse().ok()),
+        cache_ttl: context.cache_ttl().map(|ttl| ttl.as_str().into()),
+        auto_compact_threshold: context.auto_compact_threshold(),
         max_output: context.max_output(),
     }
 }

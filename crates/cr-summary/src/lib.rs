@@ -4,6 +4,7 @@
 //! A reader ignores fields it does not know and takes a missing field as null.
 //! A summary with a newer [`SCHEMA`] is refused with code 78.
 
+mod agent;
 mod answers;
 mod git;
 mod parts;
@@ -17,6 +18,7 @@ mod total;
 mod totals;
 mod truncate;
 
+pub use agent::{AgentFields, Compaction, QuotaWindow};
 pub use git::Git;
 pub use parts::{Attempt, BackgroundTask, Denial, Limit, ModelSpend, Retry, Tokens};
 pub use read::read;

@@ -53,6 +53,27 @@ pub struct Tokens {
     /// Null: if one of the two is not known.
     /// Example: `2`
     pub context_used_pct: Option<u64>,
+    /// When the main thread's last message was.
+    ///
+    /// Null: if that message has no time, or there is none.
+    /// Example: `"2026-11-18T03:16:12.870Z"`
+    #[serde(with = "crate::timestamp")]
+    pub context_at: Option<Timestamp>,
+    /// How long the prompt cache keeps the main thread's messages after their last
+    /// use: as the last message says that wrote to it, else as the session's log says
+    /// what was asked for.
+    ///
+    /// Null: if no line says it.
+    /// Values: `5m`, `1h`
+    /// Example: `"1h"`
+    pub cache_ttl: Option<Cow<'static, str>>,
+    /// Tokens in the context at which the agent compacts it by itself, as its last
+    /// answer to a question about the context says (see `--context` of cr-send(1)).
+    ///
+    /// Absent: if it was not asked, or does not do so.
+    /// Example: `967000`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auto_compact_threshold: Option<u64>,
     /// The most output tokens of one answer of the model.
     ///
     /// Null: if no result says it.
@@ -230,6 +251,11 @@ pub struct Attempt {
     /// Example: `1`
     #[serde(rename = "attempt")]
     pub number: u64,
+    /// The agent's session in it.
+    ///
+    /// Null: if it had none, or that was not written.
+    /// Example: `"80f8ae6e-b027-4253-8e9c-1ffd717366a1"`
+    pub session_id: Option<String>,
     /// How it ended, as `outcome` of the summary.
     ///
     /// Null: if that was not written.

@@ -11,8 +11,8 @@ use serde_json::value::RawValue;
 use crate::parts::is_zero;
 use crate::tools::Tools;
 use crate::{
-    Attempt, BackgroundTask, Counts, Denial, Git, Limit, ModelSpend, Retry, SessionFields, Tokens,
-    Totals, Turn,
+    AgentFields, Attempt, BackgroundTask, Counts, Denial, Git, Limit, ModelSpend, Retry,
+    SessionFields, Tokens, Totals, Turn,
 };
 
 /// The version of the format; additions do not raise it.
@@ -269,6 +269,9 @@ pub struct Summary {
     ///
     /// Example: `0`
     pub compactions: u64,
+    /// The agent's program, its account, and what it did to its context.
+    #[serde(flatten)]
+    pub agent: AgentFields,
     /// Background work that was open at the end.
     ///
     /// Example: `[]`

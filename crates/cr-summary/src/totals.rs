@@ -72,6 +72,12 @@ pub struct Totals {
     /// Example: `120`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permission_denials_total: Option<u64>,
+    /// Length of `compaction_list`.
+    ///
+    /// Absent: if all are shown.
+    /// Example: `120`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compaction_list_total: Option<u64>,
     /// Length of `background_unfinished`.
     ///
     /// Absent: if all are shown.

@@ -4,6 +4,8 @@
 //! truncated, and the length of a list is kept. A value that means something
 //! only as a whole, such as an id, a path, a command or JSON, is left out.
 
+mod agent;
+
 use std::borrow::Cow;
 
 use serde_json::value::RawValue;
@@ -33,9 +35,10 @@ struct Limits {
 
 /// The first is the intended one; the last always fits.
 #[rustfmt::skip]
-const LEVELS: [Limits; 7] = [
+const LEVELS: [Limits; 8] = [
     Limits { text: 1500, items: 20, item: 500, fixed: 1024, json: 1500 },
     Limits { text: 1500, items: 10, item: 200, fixed:  512, json:  500 },
+    Limits { text: 1200, items: 10, item: 200, fixed:  512, json:  500 },
     Limits { text: 1000, items:  5, item: 150, fixed:  300, json:  300 },
     Limits { text:  500, items:  5, item: 100, fixed:  200, json:    0 },
     Limits { text:  200, items:  2, item:  80, fixed:  120, json:    0 },
@@ -104,6 +107,7 @@ impl Truncation {
         self.fixed("run_dir", &mut summary.run_dir);
         self.fixed("transcript", &mut summary.transcript);
         self.fixed("cwd", &mut summary.cwd);
+        self.fixed("cli_version", &mut summary.agent.cli_version);
         self.fixed("subtype", &mut summary.subtype);
         self.fixed("terminal_reason", &mut summary.terminal_reason);
         self.fixed("reason", &mut summary.reason);
@@ -150,6 +154,8 @@ impl Truncation {
         self.questions(summary);
         self.attempts(summary);
         self.denials(summary);
+        self.compactions(summary);
+        self.quota(summary);
         self.background(summary);
         self.leaked(summary);
     }
@@ -216,6 +222,7 @@ impl Truncation {
             for text in texts.into_iter().flatten() {
                 self.text("attempts", text, (item, item));
             }
+            self.fixed("attempts", &mut attempt.session_id);
             self.fixed("attempts", &mut attempt.started_at);
             self.fixed("attempts", &mut attempt.ended_at);
             self.fixed("attempts", &mut attempt.run_dir);

@@ -51,6 +51,7 @@ const DOCUMENTS: [Document; 6] = [
             "crates/cr-stream/src/exit.rs",
             "crates/cr-stream/src/limit.rs",
             "crates/cr-summary/src/git.rs",
+            "crates/cr-summary/src/agent.rs",
             "crates/cr-summary/src/parts.rs",
             "crates/cr-summary/src/session.rs",
             "crates/cr-summary/src/summary.rs",

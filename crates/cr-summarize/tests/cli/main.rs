@@ -2,6 +2,7 @@
 
 #![allow(missing_docs, reason = "an integration test is a crate of its own")]
 
+mod agent;
 mod expected;
 mod forms;
 mod many;

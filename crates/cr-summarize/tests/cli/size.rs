@@ -93,13 +93,20 @@ fn no_input_makes_it_longer() {
             json!({"type": "cr", "subtype": "git", "phase": "end", "start_sha": long, "end_sha": long, "branch": long,
                 "commits": vec![long.clone(); 25], "agent_commits": vec![long.clone(); 25], "error": long}),
             json!({"type": "cr", "subtype": "limit", "clock": long, "doing": long}),
+            json!({"type": "system", "subtype": "init", "claude_code_version": long}),
+            json!({"type": "rate_limit_event", "rate_limit_info": {"rateLimitType": long, "status": long,
+                "unifiedWindows": (0..25).map(|n| (format!("{n}{long}"), json!({"utilization": 0.123_456_789, "status": long})))
+                    .collect::<serde_json::Map<_, _>>()}}),
+            json!({"type": "cr", "subtype": "task", "attempt": 1, "outcome": long, "session_id": long}),
         ];
+        let lines = lines.into_iter().chain((0..25).map(|_| json!({"type": "system",
+            "subtype": "compact_boundary", "compact_metadata": {"trigger": long, "pre_tokens": u64::MAX}})));
         let results = (0..21).map(|_| json!({"type": "result", "subtype": long, "is_error": true, "terminal_reason": long,
             "errors": vec![long.clone(); 25], "permission_denials": denials, "structured_output": {"a": long},
             "origin": {"kind": long}, "num_turns": u64::MAX, "duration_ms": u64::MAX, "total_cost_usd": 1e300}));
         let exit = json!({"type": "cr", "subtype": "exit", "reason": long, "exit_code": 1,
             "stderr": {"head": long, "tail": long}, "leaked": vec![json!({"command": long}); 25]});
-        let lines = lines.into_iter().chain(results).chain([exit]);
+        let lines = lines.chain(results).chain([exit]);
         let lines: Vec<_> = lines.map(|line| line.to_string()).collect();
         let stream = lines.join("\n");
         let (bytes, summary) = printed(&[], &stream);
@@ -109,6 +116,7 @@ fn no_input_makes_it_longer() {
                 .as_array()
                 .is_some_and(|cut| cut.len() > 3)
         );
+        assert_eq!(summary["compaction_list_total"], 25);
         assert_eq!(summary["turns_total"], 21);
         assert_eq!(summary["permission_denials_total"], 25);
     }
