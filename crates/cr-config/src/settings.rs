@@ -61,7 +61,7 @@ impl Setting {
 
 /// Every setting, in the order in which they are shown.
 #[rustfmt::skip]
-pub const SETTINGS: [Setting; 21] = [
+pub const SETTINGS: [Setting; 23] = [
     Setting::new("model",              Kind::Text,    "sonnet").flag("model"),
     Setting::new("fallback_model",     Kind::Text,    "").flag("fallback-model"),
     Setting::new("max_turns",          Kind::Count,   "100").flag("max-turns"),
@@ -79,6 +79,8 @@ pub const SETTINGS: [Setting; 21] = [
     Setting::new("grace",              Kind::Time,    "10s").flag("grace"),
     Setting::new("claude",             Kind::Program, "claude").flag("claude").variable("CR_CLAUDE"),
     Setting::new("state_dir",          Kind::Path,    "").variable("CR_STATE_DIR"),
+    Setting::new("ledger",             Kind::Path,    "").variable("CR_LEDGER"),
+    Setting::new("machine",            Kind::Text,    "").variable("CR_MACHINE"),
     Setting::new("output",             Kind::Output,  "report"),
     Setting::new("limit",              Kind::Count,   "20000"),
     Setting::new("keep_for",           Kind::Time,    "30d"),

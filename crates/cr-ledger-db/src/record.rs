@@ -1,0 +1,296 @@
+//! Recording a run from its summary.
+
+use cr_summary::Summary;
+use rusqlite::{OptionalExtension, params};
+
+use crate::fact::{Compaction, count, model_name};
+use crate::money::nano;
+use crate::run_fact::{self, ModelRow, RunKey};
+use crate::time::to_ms;
+use crate::writer::Writer;
+
+/// What the caller knows of a run and its summary does not say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunLabels {
+    /// The id of its milestone.
+    pub milestone: String,
+    /// The task of a plan that it worked on.
+    pub task: String,
+    /// The kind of that task.
+    pub task_type: String,
+}
+
+/// What became of a summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recorded {
+    /// The run was not there before.
+    New,
+    /// It was there, and this summary knows more.
+    Replaced,
+    /// It was there.
+    Known,
+    /// The summary names neither a run nor a session.
+    Nameless,
+}
+
+impl Writer<'_> {
+    /// Records a run.
+    pub fn run(&mut self, summary: &Summary, labels: &RunLabels) -> anyhow::Result<Recorded> {
+        let Some(RunKey(key)) = RunKey::of(summary) else {
+            return Ok(Recorded::Nameless);
+        };
+        self.quota(summary)?;
+        let recorded = match self.rank_of(&key)? {
+            None => Recorded::New,
+            Some(rank) if rank >= run_fact::rank(summary) => {
+                self.label(&key, labels)?;
+                return Ok(Recorded::Known);
+            }
+            Some(_) => {
+                self.remove_run(&key)?;
+                Recorded::Replaced
+            }
+        };
+        self.insert_run(&key, summary, labels)?;
+        Ok(recorded)
+    }
+
+    /// The rank of a run that is stored, see [`run_fact::rank`].
+    fn rank_of(&self, key: &str) -> rusqlite::Result<Option<(bool, i64, i64, u64)>> {
+        let sql = "SELECT cost_source = 'result', coalesce(ended_at, 0),
+                coalesce(cost_nano, 0), messages
+            FROM run WHERE run_key = ?1";
+        self.db
+            .prepare_cached(sql)?
+            .query_row([key], |row| {
+                let messages: i64 = row.get(3)?;
+                let messages = u64::try_from(messages).unwrap_or(0);
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, messages))
+            })
+            .optional()
+    }
+
+    /// Adds labels that a stored run does not have.
+    fn label(&mut self, key: &str, labels: &RunLabels) -> rusqlite::Result<()> {
+        let sql = "UPDATE run SET
+                milestone = CASE WHEN milestone = '' THEN ?2 ELSE milestone END,
+                task = CASE WHEN task = '' THEN ?3 ELSE task END,
+                task_type = CASE WHEN task_type = '' THEN ?4 ELSE task_type END
+            WHERE run_key = ?1";
+        let values = params![key, labels.milestone, labels.task, labels.task_type];
+        self.db.prepare_cached(sql)?.execute(values)?;
+        Ok(())
+    }
+
+    /// The sums of the sessions of a run are out of date.
+    pub(crate) fn touch_run(&mut self, key: &str) -> rusqlite::Result<()> {
+        let sql = "SELECT session FROM run_session WHERE run_key = ?1
+            UNION SELECT session FROM run WHERE run_key = ?1";
+        let mut statement = self.db.prepare_cached(sql)?;
+        let sessions = statement.query_map([key], |row| row.get(0))?;
+        let sessions: Vec<i64> = sessions.collect::<Result<_, _>>()?;
+        self.touched.extend(sessions);
+        Ok(())
+    }
+
+    pub(crate) fn remove_run(&mut self, key: &str) -> rusqlite::Result<()> {
+        self.touch_run(key)?;
+        for table in ["run", "run_session", "run_model", "run_tool", "turn"] {
+            let sql = format!("DELETE FROM {table} WHERE run_key = ?1");
+            self.db.prepare_cached(&sql)?.execute([key])?;
+        }
+        Ok(())
+    }
+
+    fn insert_run(
+        &mut self,
+        key: &str,
+        summary: &Summary,
+        labels: &RunLabels,
+    ) -> anyhow::Result<()> {
+        let session = self.text(summary.session_id.as_deref().unwrap_or_default())?;
+        let cwd = summary.cwd.as_deref().unwrap_or_default();
+        let project = self.text(cwd)?;
+        let model = self.text(model_name(summary.model.as_deref().unwrap_or_default()))?;
+        let version = self.text(summary.agent.cli_version.as_deref().unwrap_or_default())?;
+        let git = summary.git.clone().unwrap_or_default();
+        let commits = git.agent_commits.as_ref().map(Vec::len);
+        let times = (summary.started_at.map(to_ms), summary.ended_at.map(to_ms));
+        let tokens = &summary.tokens;
+        let sql = "INSERT INTO run (run_key, run_id, session, project, model, machine, milestone,
+                task, task_type, started_at, ended_at, duration_ms, outcome, code, num_turns,
+                tool_calls, cost_nano, cost_source, context_used, context_window, context_at,
+                cache_ttl, compactions, messages, last_uuid, messages_digest, commits,
+                changed_files, insertions, deletions, end_sha, branch, cwd, run_dir, cli_version,
+                resume_command, retry_action, retry_at)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+                ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33,
+                ?34, ?35, ?36, ?37, ?38)";
+        self.db.prepare_cached(sql)?.execute(params![
+            key,
+            summary.run_id.as_deref().unwrap_or_default(),
+            session,
+            project,
+            model,
+            self.machine,
+            labels.milestone,
+            labels.task,
+            labels.task_type,
+            times.0,
+            times.1,
+            summary.duration_ms.map(count),
+            summary.outcome.as_deref().unwrap_or_default(),
+            summary.code,
+            summary.num_turns.map(count),
+            count(summary.tool_calls),
+            summary.cost_usd.and_then(nano),
+            summary.cost_source,
+            tokens.context_used.map(count),
+            tokens.context_window.map(count),
+            tokens.context_at.map(to_ms),
+            tokens.cache_ttl.as_deref().unwrap_or_default(),
+            count(summary.compactions),
+            count(summary.messages),
+            summary.last_uuid.as_deref().unwrap_or_default(),
+            summary.messages_digest.as_deref().unwrap_or_default(),
+            commits.map(|commits| count(commits as u64)),
+            git.changed_files.map(count),
+            git.insertions.map(count),
+            git.deletions.map(count),
+            git.end_sha.as_deref().unwrap_or_default(),
+            git.branch.as_deref().unwrap_or_default(),
+            cwd,
+            summary.run_dir.as_deref().unwrap_or_default(),
+            version,
+            summary.resume_command.as_deref().unwrap_or_default(),
+            summary.retry.action,
+            summary.retry.at.map(to_ms)
+        ])?;
+        self.stored_session(session, project, self.machine, version, times)?;
+        self.insert_sessions(key, summary)?;
+        self.insert_models(key, summary)?;
+        self.insert_tools(key, summary)?;
+        self.insert_turns(key, summary)?;
+        self.insert_compactions(summary)?;
+        Ok(())
+    }
+
+    /// The sessions of a run: its own, and those of earlier attempts.
+    fn insert_sessions(&mut self, key: &str, summary: &Summary) -> rusqlite::Result<()> {
+        let earlier = summary.attempts.iter().map(|attempt| &attempt.session_id);
+        let sessions = earlier.chain([&summary.session_id]).flatten();
+        for session in sessions {
+            let session = self.text(session)?;
+            self.touch(session);
+            let sql = "INSERT INTO run_session VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+            self.db
+                .prepare_cached(sql)?
+                .execute(params![key, session])?;
+        }
+        Ok(())
+    }
+
+    fn insert_models(&mut self, key: &str, summary: &Summary) -> rusqlite::Result<()> {
+        for (model, row) in run_fact::models(summary) {
+            let model = self.text(model_name(&model))?;
+            self.insert_model(key, model, &row)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn insert_model(
+        &mut self,
+        key: &str,
+        model: i64,
+        row: &ModelRow,
+    ) -> rusqlite::Result<()> {
+        // One model may be listed with and without the mark of its window.
+        let sql = "INSERT INTO run_model VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+            ON CONFLICT DO UPDATE SET
+                input = input + excluded.input,
+                output = output + excluded.output,
+                cache_read = cache_read + excluded.cache_read,
+                cache_creation = cache_creation + excluded.cache_creation,
+                cache_creation_5m = cache_creation_5m + excluded.cache_creation_5m,
+                cache_creation_1h = cache_creation_1h + excluded.cache_creation_1h,
+                cost_nano = coalesce(cost_nano, 0) + coalesce(excluded.cost_nano, 0)";
+        self.db.prepare_cached(sql)?.execute(params![
+            key,
+            model,
+            row.input,
+            row.output,
+            row.cache_read,
+            row.cache_creation,
+            row.cache_creation_5m,
+            row.cache_creation_1h,
+            row.cost
+        ])?;
+        Ok(())
+    }
+
+    fn insert_tools(&mut self, key: &str, summary: &Summary) -> rusqlite::Result<()> {
+        for (name, calls) in &summary.tools.0 {
+            let name = self.text(name)?;
+            let sql = "INSERT INTO run_tool VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+            let values = params![key, name, count(*calls)];
+            self.db.prepare_cached(sql)?.execute(values)?;
+        }
+        Ok(())
+    }
+
+    fn insert_turns(&mut self, key: &str, summary: &Summary) -> rusqlite::Result<()> {
+        for turn in &summary.turns {
+            let sql = "INSERT INTO turn VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+                ON CONFLICT DO NOTHING";
+            self.db.prepare_cached(sql)?.execute(params![
+                key,
+                count(turn.number),
+                turn.cause.as_deref().unwrap_or_default(),
+                turn.outcome,
+                turn.context_used.map(count),
+                count(turn.tokens.input),
+                count(turn.tokens.output),
+                count(turn.tokens.cache_read),
+                count(turn.tokens.cache_creation),
+                turn.num_turns.map(count),
+                turn.duration_ms.map(count),
+                turn.cost_usd.and_then(nano)
+            ])?;
+        }
+        Ok(())
+    }
+
+    fn insert_compactions(&mut self, summary: &Summary) -> rusqlite::Result<()> {
+        let session = summary.session_id.as_deref().unwrap_or_default();
+        for compaction in &summary.agent.compaction_list {
+            let Some(at) = compaction.at else { continue };
+            self.compaction(&Compaction {
+                session,
+                at: to_ms(at),
+                trigger: compaction.trigger.as_deref().unwrap_or_default(),
+                pre_tokens: compaction.pre_tokens,
+                post_tokens: compaction.post_tokens,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Records the account's usage windows.
+    fn quota(&mut self, summary: &Summary) -> rusqlite::Result<()> {
+        for (name, window) in summary.agent.quota.iter().flatten() {
+            let at = window.at.or(summary.ended_at);
+            let Some(at) = at.map(to_ms) else { continue };
+            let sql = "INSERT INTO quota_reading VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                ON CONFLICT DO UPDATE SET used = max(coalesce(used, 0), coalesce(excluded.used, 0))";
+            self.db.prepare_cached(sql)?.execute(params![
+                self.machine,
+                name,
+                at,
+                window.used,
+                window.resets_at.map(to_ms),
+                window.status.as_deref().unwrap_or_default()
+            ])?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,131 @@
+//! What a summary says about a run, as it is stored.
+
+use cr_summary::{ModelSpend, Summary};
+
+use crate::fact::count;
+use crate::money::nano;
+use crate::time::to_ms;
+
+/// What identifies a run: its id; without one, its session and the last line of
+/// it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunKey(pub String);
+
+impl RunKey {
+    /// The key of a run; `None` if the summary names neither.
+    pub fn of(summary: &Summary) -> Option<Self> {
+        if let Some(run) = &summary.run_id {
+            return Some(Self(run.clone()));
+        }
+        let session = summary.session_id.as_ref()?;
+        let last = summary.last_uuid.as_deref().unwrap_or_default();
+        Some(Self(format!("{session}/{last}")))
+    }
+}
+
+/// Tokens and cost of one model in a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ModelRow {
+    pub(crate) input: i64,
+    pub(crate) output: i64,
+    pub(crate) cache_read: i64,
+    pub(crate) cache_creation: i64,
+    pub(crate) cache_creation_5m: Option<i64>,
+    pub(crate) cache_creation_1h: Option<i64>,
+    pub(crate) cost: Option<i64>,
+}
+
+impl ModelRow {
+    fn of(spend: &ModelSpend) -> Self {
+        Self {
+            input: count(spend.input),
+            output: count(spend.output.unwrap_or(0)),
+            cache_read: count(spend.cache_read),
+            cache_creation: count(spend.cache_creation),
+            cache_creation_5m: spend.cache_creation_5m.map(count),
+            cache_creation_1h: spend.cache_creation_1h.map(count),
+            cost: spend.cost_usd.and_then(nano),
+        }
+    }
+}
+
+/// The models of a run. Where the summary does not split its tokens by model, all
+/// of them are of its model.
+pub(crate) fn models(summary: &Summary) -> Vec<(String, ModelRow)> {
+    let named = summary.models.iter();
+    let mut rows: Vec<(String, ModelRow)> = named
+        .map(|(model, spend)| (model.clone(), ModelRow::of(spend)))
+        .collect();
+    let tokens = &summary.tokens;
+    let is_empty = tokens.input == 0 && tokens.cache_read == 0 && tokens.cache_creation == 0;
+    if rows.is_empty()
+        && !(is_empty && tokens.output.unwrap_or(0) == 0 && summary.cost_usd.is_none())
+    {
+        let row = ModelRow {
+            input: count(tokens.input),
+            output: count(tokens.output.unwrap_or(0)),
+            cache_read: count(tokens.cache_read),
+            cache_creation: count(tokens.cache_creation),
+            cache_creation_5m: tokens.cache_creation_5m.map(count),
+            cache_creation_1h: tokens.cache_creation_1h.map(count),
+            cost: None,
+        };
+        rows.push((summary.model.clone().unwrap_or_default(), row));
+    }
+    share_out(&mut rows, summary.cost_usd.and_then(nano));
+    rows
+}
+
+/// Makes the costs of the models add up to that of the run, which is the better
+/// known one: what is left over goes to a model without a cost, else to the last
+/// one.
+fn share_out(rows: &mut [(String, ModelRow)], total: Option<i64>) {
+    let Some(total) = total else { return };
+    let known: i64 = rows.iter().filter_map(|(_, row)| row.cost).sum();
+    let at = rows.iter().position(|(_, row)| row.cost.is_none());
+    let Some(at) = at.or(rows.len().checked_sub(1)) else {
+        return;
+    };
+    let row = &mut rows[at].1;
+    row.cost = Some(row.cost.unwrap_or(0) + total - known);
+}
+
+/// What decides between two summaries of one run, so that the order in which they
+/// are recorded does not matter: a result, then the later end, then more.
+pub(crate) fn rank(summary: &Summary) -> (bool, i64, i64, u64) {
+    (
+        summary.cost_source == "result",
+        summary.ended_at.map_or(0, to_ms),
+        summary.cost_usd.and_then(nano).unwrap_or(0),
+        summary.messages,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(cost: Option<i64>) -> (String, ModelRow) {
+        let row = ModelRow {
+            cost,
+            ..ModelRow::default()
+        };
+        ("m".to_owned(), row)
+    }
+
+    #[test]
+    fn the_costs_of_the_models_add_up_to_that_of_the_run() {
+        let cases: [(Vec<Option<i64>>, Vec<i64>); 4] = [
+            (vec![Some(3), Some(4)], vec![3, 7]),
+            (vec![None, Some(4)], vec![6, 4]),
+            (vec![None], vec![10]),
+            (vec![], vec![]),
+        ];
+        for (costs, shares) in cases {
+            let mut rows: Vec<_> = costs.into_iter().map(row).collect();
+            share_out(&mut rows, Some(10));
+            let got: Vec<i64> = rows.iter().map(|(_, row)| row.cost.unwrap_or(-1)).collect();
+            assert_eq!(got, shares);
+        }
+    }
+}

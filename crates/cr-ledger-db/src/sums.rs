@@ -1,0 +1,374 @@
+//! The sums, from the facts.
+//!
+//! Each message counts once. A run counts from its summary as far as no message
+//! covers it: all of it while its log is not imported; afterwards only what is in
+//! no log, such as the calls that name a session. So the order in which a run is
+//! recorded and its log is imported does not matter. In the same way a session's
+//! running total counts as far as neither messages nor runs cover it.
+//!
+//! A total that is exact (of a result, or the agent's own running total) corrects
+//! the estimates of its messages: the rest may be negative money, never negative
+//! tokens.
+
+use std::collections::HashSet;
+
+use rusqlite::{Connection, params};
+
+/// Messages of a run may carry times a little outside of it.
+const TOLERANCE_MS: i64 = 1000;
+
+/// Computes the sums of `sessions` again, and of all sessions that share a run
+/// with them.
+pub(crate) fn rebuild(db: &Connection, sessions: &HashSet<i64>) -> rusqlite::Result<()> {
+    if sessions.is_empty() {
+        return Ok(());
+    }
+    mark(db, sessions)?;
+    db.execute_batch(
+        "DELETE FROM usage_sum WHERE session IN (SELECT session FROM touched);
+        INSERT INTO usage_sum
+        SELECT at / 900000, session, project, model, machine, agent <> 0, 'message', count(*),
+            sum(input), sum(output), sum(cache_read), sum(cache_creation),
+            sum(coalesce(cache_creation_5m, 0)), sum(coalesce(cache_creation_1h, 0)),
+            sum(coalesce(cost_nano, 0)),
+            sum(CASE WHEN is_estimate THEN coalesce(cost_nano, 0) ELSE 0 END),
+            sum(cost_nano IS NULL)
+        FROM message WHERE session IN (SELECT session FROM touched)
+        GROUP BY 1, 2, 3, 4, 5, 6;",
+    )?;
+    for run in runs(db)? {
+        add_run(db, &run)?;
+    }
+    for session in totals(db)? {
+        add_session(db, &session)?;
+    }
+    Ok(())
+}
+
+/// Puts the sessions into a table of this connection: `sessions`, and those whose
+/// runs also belong to one of them.
+fn mark(db: &Connection, sessions: &HashSet<i64>) -> rusqlite::Result<()> {
+    db.execute_batch(
+        "CREATE TEMP TABLE IF NOT EXISTS touched (session INTEGER PRIMARY KEY);
+        DELETE FROM touched;",
+    )?;
+    let mut insert = db.prepare_cached("INSERT INTO touched VALUES (?1)")?;
+    for session in sessions {
+        insert.execute([session])?;
+    }
+    db.execute_batch(
+        "INSERT OR IGNORE INTO touched
+        SELECT run.session FROM run_session
+        JOIN touched ON touched.session = run_session.session
+        JOIN run ON run.run_key = run_session.run_key;",
+    )
+}
+
+/// A run whose rest is computed.
+#[derive(Debug)]
+struct Run {
+    key: String,
+    session: i64,
+    project: i64,
+    machine: i64,
+    /// The time of its messages, if it is known.
+    window: Option<(i64, i64)>,
+    /// When it counts.
+    at: i64,
+    is_exact: bool,
+    is_estimate: bool,
+}
+
+fn runs(db: &Connection) -> rusqlite::Result<Vec<Run>> {
+    let sql = "SELECT run_key, run.session, project, machine, started_at, ended_at, cost_source,
+            last_uuid, messages
+        FROM run JOIN touched ON touched.session = run.session ORDER BY run_key";
+    let mut statement = db.prepare_cached(sql)?;
+    let mut rows = statement.query([])?;
+    let mut runs = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (session, started, ended): (i64, Option<i64>, Option<i64>) =
+            (row.get(1)?, row.get(4)?, row.get(5)?);
+        let source: String = row.get(6)?;
+        let window = match started.zip(ended) {
+            Some((started, ended)) => Some((started - TOLERANCE_MS, ended + TOLERANCE_MS)),
+            None => window_of_lines(db, session, &row.get::<_, String>(7)?, row.get(8)?)?,
+        };
+        let at = ended.or(started).or(window.map(|(_, end)| end));
+        runs.push(Run {
+            key: row.get(0)?,
+            session,
+            project: row.get(2)?,
+            machine: row.get(3)?,
+            window,
+            at: at.unwrap_or(0),
+            is_exact: source == "result",
+            is_estimate: source == "estimate",
+        });
+    }
+    Ok(runs)
+}
+
+/// The time of a run that has none: its last line and the number of its messages
+/// say which messages of the session are its own.
+fn window_of_lines(
+    db: &Connection,
+    session: i64,
+    last_uuid: &str,
+    messages: i64,
+) -> rusqlite::Result<Option<(i64, i64)>> {
+    let sql = "SELECT min(at), max(last_at) FROM (
+            SELECT at, last_at FROM message
+            WHERE session = ?1 AND agent = 0 AND at <= (
+                SELECT at FROM message WHERE session = ?1 AND uuid = ?2 AND ?2 <> '')
+            ORDER BY at DESC LIMIT ?3)";
+    db.prepare_cached(sql)?
+        .query_row(params![session, last_uuid, messages], |row| {
+            let window: (Option<i64>, Option<i64>) = (row.get(0)?, row.get(1)?);
+            Ok(window.0.zip(window.1))
+        })
+}
+
+/// Tokens and money of one model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Spent {
+    tokens: [i64; 6],
+    cost: i64,
+}
+
+/// What `total` has beyond `covered`: tokens never less than none. Money may be
+/// less than none if the total is exact and covers all of the tokens.
+fn rest(total: Spent, covered: Spent, is_exact: bool) -> Spent {
+    let mut tokens = total.tokens;
+    for (rest, covered) in tokens.iter_mut().zip(covered.tokens) {
+        *rest = (*rest - covered).max(0);
+    }
+    let covers = |at: usize| total.tokens[at] >= covered.tokens[at];
+    let is_whole = is_exact && (0..4).all(covers);
+    let cost = total.cost - covered.cost;
+    Spent {
+        tokens,
+        cost: if is_whole { cost } else { cost.max(0) },
+    }
+}
+
+fn add_run(db: &Connection, run: &Run) -> rusqlite::Result<()> {
+    let sql = "SELECT model, input, output, cache_read, cache_creation,
+            coalesce(cache_creation_5m, 0), coalesce(cache_creation_1h, 0),
+            coalesce(cost_nano, 0)
+        FROM run_model WHERE run_key = ?1 ORDER BY model";
+    let mut statement = db.prepare_cached(sql)?;
+    let mut rows = statement.query([&run.key])?;
+    while let Some(row) = rows.next()? {
+        let model: i64 = row.get(0)?;
+        let total = read_spent(row, 1)?;
+        let covered = covered_by_messages(db, run, model)?;
+        let rest = rest(total, covered, run.is_exact);
+        let row = Row {
+            at: run.at,
+            session: run.session,
+            project: run.project,
+            machine: run.machine,
+            source: "run",
+        };
+        row.insert(db, model, rest, run.is_estimate)?;
+    }
+    Ok(())
+}
+
+fn read_spent(row: &rusqlite::Row<'_>, from: usize) -> rusqlite::Result<Spent> {
+    let mut tokens = [0; 6];
+    for (at, tokens) in tokens.iter_mut().enumerate() {
+        *tokens = row.get(from + at)?;
+    }
+    Ok(Spent {
+        tokens,
+        cost: row.get(from + 6)?,
+    })
+}
+
+const SPENT: &str = "coalesce(sum(input), 0), coalesce(sum(output), 0),
+    coalesce(sum(cache_read), 0), coalesce(sum(cache_creation), 0),
+    coalesce(sum(cache_creation_5m), 0), coalesce(sum(cache_creation_1h), 0),
+    coalesce(sum(cost_nano), 0)";
+
+fn covered_by_messages(db: &Connection, run: &Run, model: i64) -> rusqlite::Result<Spent> {
+    let Some((start, end)) = run.window else {
+        return Ok(Spent::default());
+    };
+    let sql = format!(
+        "SELECT {SPENT} FROM message
+        WHERE session IN (SELECT session FROM run_session WHERE run_key = ?1)
+            AND model = ?2 AND at BETWEEN ?3 AND ?4"
+    );
+    db.prepare_cached(&sql)?
+        .query_row(params![run.key, model, start, end], |row| {
+            read_spent(row, 0)
+        })
+}
+
+/// A session with a running total of its own.
+#[derive(Debug)]
+struct Session {
+    number: i64,
+    project: i64,
+    machine: i64,
+    until: i64,
+}
+
+/// The sessions whose running total says more than their messages. One that
+/// begins with a copy of another session does not: its total goes on from that
+/// session's.
+fn totals(db: &Connection) -> rusqlite::Result<Vec<Session>> {
+    let sql = "SELECT session.session, project, machine, total_until
+        FROM session JOIN touched ON touched.session = session.session
+        WHERE total_until IS NOT NULL AND has_copies = 0";
+    let mut statement = db.prepare_cached(sql)?;
+    let rows = statement.query_map([], |row| {
+        Ok(Session {
+            number: row.get(0)?,
+            project: row.get(1)?,
+            machine: row.get(2)?,
+            until: row.get(3)?,
+        })
+    })?;
+    rows.collect()
+}
+
+fn add_session(db: &Connection, session: &Session) -> rusqlite::Result<()> {
+    let sql = "SELECT model, input, output, cache_read, cache_creation, 0, 0, cost_nano
+        FROM session_total WHERE session = ?1 ORDER BY model";
+    let mut statement = db.prepare_cached(sql)?;
+    let mut rows = statement.query([session.number])?;
+    let mut rests = Vec::new();
+    while let Some(row) = rows.next()? {
+        let model: i64 = row.get(0)?;
+        let total = read_spent(row, 1)?;
+        let covered = covered_by_session(db, session, model)?;
+        if (0..4).any(|at| total.tokens[at] < covered.tokens[at]) {
+            // The total counts less than the session: it is one process's alone.
+            return Ok(());
+        }
+        rests.push((model, rest(total, covered, true)));
+    }
+    let row = Row {
+        at: session.until,
+        session: session.number,
+        project: session.project,
+        machine: session.machine,
+        source: "session",
+    };
+    for (model, rest) in rests {
+        row.insert(db, model, rest, false)?;
+    }
+    Ok(())
+}
+
+/// What messages and runs have of a session up to the time of its total.
+fn covered_by_session(db: &Connection, session: &Session, model: i64) -> rusqlite::Result<Spent> {
+    let sql = format!(
+        "SELECT {SPENT} FROM (
+            SELECT input, output, cache_read, cache_creation, cache_creation_5m,
+                cache_creation_1h, cost_nano
+            FROM message WHERE session = ?1 AND model = ?2 AND at <= ?3
+            UNION ALL
+            SELECT input, output, cache_read, cache_creation, cache_creation_5m,
+                cache_creation_1h, cost_nano
+            FROM usage_sum WHERE session = ?1 AND model = ?2 AND source = 'run')"
+    );
+    let values = params![session.number, model, session.until];
+    db.prepare_cached(&sql)?
+        .query_row(values, |row| read_spent(row, 0))
+}
+
+/// Where a rest counts.
+#[derive(Debug)]
+struct Row {
+    at: i64,
+    session: i64,
+    project: i64,
+    machine: i64,
+    source: &'static str,
+}
+
+impl Row {
+    fn insert(
+        &self,
+        db: &Connection,
+        model: i64,
+        rest: Spent,
+        is_estimate: bool,
+    ) -> rusqlite::Result<()> {
+        if rest == Spent::default() {
+            return Ok(());
+        }
+        let sql = "INSERT INTO usage_sum VALUES
+                (?1, ?2, ?3, ?4, ?5, 0, ?6, 0, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 0)
+            ON CONFLICT DO UPDATE SET
+                input = input + excluded.input,
+                output = output + excluded.output,
+                cache_read = cache_read + excluded.cache_read,
+                cache_creation = cache_creation + excluded.cache_creation,
+                cache_creation_5m = cache_creation_5m + excluded.cache_creation_5m,
+                cache_creation_1h = cache_creation_1h + excluded.cache_creation_1h,
+                cost_nano = cost_nano + excluded.cost_nano,
+                estimated_nano = estimated_nano + excluded.estimated_nano";
+        let [
+            input,
+            output,
+            cache_read,
+            cache_creation,
+            five_minutes,
+            hour,
+        ] = rest.tokens;
+        db.prepare_cached(sql)?.execute(params![
+            self.at.div_euclid(900_000),
+            self.session,
+            self.project,
+            model,
+            self.machine,
+            self.source,
+            input,
+            output,
+            cache_read,
+            cache_creation,
+            five_minutes,
+            hour,
+            rest.cost,
+            if is_estimate { rest.cost } else { 0 }
+        ])?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spent(tokens: [i64; 4], cost: i64) -> Spent {
+        let [a, b, c, d] = tokens;
+        Spent {
+            tokens: [a, b, c, d, 0, 0],
+            cost,
+        }
+    }
+
+    #[test]
+    fn a_rest_is_what_is_left_and_only_an_exact_one_corrects_the_money() {
+        let total = spent([10, 20, 30, 40], 100);
+        let cases = [
+            (spent([0; 4], 0), true, spent([10, 20, 30, 40], 100)),
+            (spent([10, 20, 30, 40], 120), true, spent([0; 4], -20)),
+            (spent([10, 20, 30, 40], 120), false, spent([0; 4], 0)),
+            // More messages than the total has: they are not all its own.
+            (spent([11, 0, 0, 0], 120), true, spent([0, 20, 30, 40], 0)),
+        ];
+        for (covered, is_exact, left) in cases {
+            assert_eq!(
+                rest(total, covered, is_exact),
+                left,
+                "{covered:?} {is_exact}"
+            );
+        }
+    }
+}

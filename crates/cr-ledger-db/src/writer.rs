@@ -1,0 +1,482 @@
+//! Recording facts, in one transaction.
+
+use std::collections::HashSet;
+
+use cr_event::Usage;
+use cr_usage::Prices;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::fact::{Compaction, Message, ModelTotal, SessionHead, ToolCall, count, model_name};
+use crate::money::nano;
+use crate::sums;
+use crate::text::Texts;
+
+/// Set in the origin of a message whose line says that it is a copy: every
+/// original is smaller.
+const COPY: i64 = 1 << 60;
+
+/// Records facts. Recording a fact again changes nothing.
+#[derive(Debug)]
+pub struct Writer<'a> {
+    pub(crate) db: &'a Connection,
+    texts: &'a mut Texts,
+    prices: &'a Prices,
+    pub(crate) machine: i64,
+    /// The sessions whose sums are out of date.
+    pub(crate) touched: HashSet<i64>,
+}
+
+/// A message as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StoredMessage {
+    pub(crate) session: i64,
+    pub(crate) origin: i64,
+    pub(crate) agent: i64,
+    pub(crate) project: i64,
+    pub(crate) model: i64,
+    pub(crate) machine: i64,
+    pub(crate) at: i64,
+    pub(crate) last_at: i64,
+    pub(crate) uuid: String,
+    pub(crate) is_final: bool,
+    pub(crate) input: i64,
+    pub(crate) output: i64,
+    pub(crate) cache_read: i64,
+    pub(crate) cache_creation: i64,
+    pub(crate) cache_creation_5m: Option<i64>,
+    pub(crate) cache_creation_1h: Option<i64>,
+    /// What a line itself says that it cost.
+    pub(crate) own_cost: Option<i64>,
+}
+
+impl<'a> Writer<'a> {
+    pub(crate) fn new(
+        db: &'a Connection,
+        texts: &'a mut Texts,
+        prices: &'a Prices,
+        machine: &str,
+    ) -> rusqlite::Result<Self> {
+        let machine = texts.number(db, machine)?;
+        Ok(Self {
+            db,
+            texts,
+            prices,
+            machine,
+            touched: HashSet::new(),
+        })
+    }
+
+    /// The database, for statements of the caller's own.
+    pub fn db(&self) -> &Connection {
+        self.db
+    }
+
+    /// The number of a text.
+    pub fn text(&mut self, text: &str) -> rusqlite::Result<i64> {
+        self.texts.number(self.db, text)
+    }
+
+    /// Brings the sums up to date.
+    pub(crate) fn finish(&mut self) -> rusqlite::Result<()> {
+        let touched = std::mem::take(&mut self.touched);
+        sums::rebuild(self.db, &touched)
+    }
+
+    /// The sums of a session are out of date.
+    pub(crate) fn touch(&mut self, session: i64) {
+        self.touched.insert(session);
+    }
+
+    /// Records what is known of a session.
+    pub fn session(&mut self, head: &SessionHead<'_>) -> rusqlite::Result<()> {
+        let session = self.text(head.session)?;
+        let project = self.text(head.project)?;
+        let version = self.text(head.cli_version)?;
+        let machine = self.machine;
+        let times = (head.first_at, head.last_at);
+        self.stored_session(session, project, machine, version, times)
+    }
+
+    pub(crate) fn stored_session(
+        &mut self,
+        session: i64,
+        project: i64,
+        machine: i64,
+        version: i64,
+        (first_at, last_at): (Option<i64>, Option<i64>),
+    ) -> rusqlite::Result<()> {
+        self.touch(session);
+        // What the earlier part of the session says counts; of two that begin at
+        // the same time, the smaller text.
+        let sql = "INSERT INTO session
+            (session, project, machine, first_at, last_at, cli_version, has_copies)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0)
+            ON CONFLICT (session) DO UPDATE SET
+                project = CASE WHEN project = 0 THEN excluded.project
+                    WHEN excluded.project <> 0 AND
+                        (coalesce(excluded.first_at, 1 << 60),
+                            (SELECT value FROM text_value WHERE id = excluded.project))
+                        < (coalesce(first_at, 1 << 60),
+                            (SELECT value FROM text_value WHERE id = project))
+                    THEN excluded.project ELSE project END,
+                machine = CASE WHEN (SELECT value FROM text_value WHERE id = excluded.machine)
+                    < (SELECT value FROM text_value WHERE id = machine)
+                    THEN excluded.machine ELSE machine END,
+                cli_version = CASE
+                    WHEN (SELECT value FROM text_value WHERE id = excluded.cli_version)
+                        > (SELECT value FROM text_value WHERE id = cli_version)
+                    THEN excluded.cli_version ELSE cli_version END,
+                first_at = coalesce(min(first_at, excluded.first_at), first_at,
+                    excluded.first_at),
+                last_at = coalesce(max(last_at, excluded.last_at), last_at, excluded.last_at)";
+        let values = params![session, project, machine, first_at, last_at, version];
+        self.db.prepare_cached(sql)?.execute(values)?;
+        Ok(())
+    }
+
+    /// Records an answer of the model. Each line of it may be recorded.
+    pub fn message(&mut self, message: &Message<'_>) -> rusqlite::Result<()> {
+        let cost = message.cost_usd.and_then(nano);
+        let stored = StoredMessage {
+            session: self.text(message.session)?,
+            origin: message.log_began_at.clamp(0, COPY - 1) + i64::from(message.is_fork) * COPY,
+            agent: self.text(message.agent)?,
+            project: self.text(message.project)?,
+            model: self.text(model_name(message.model))?,
+            machine: self.machine,
+            at: message.at,
+            last_at: message.last_at,
+            uuid: message.uuid.to_owned(),
+            is_final: message.is_final,
+            input: count(message.input),
+            output: count(message.output),
+            cache_read: count(message.cache_read),
+            cache_creation: count(message.cache_creation),
+            cache_creation_5m: message.cache_creation_5m.map(count),
+            cache_creation_1h: message.cache_creation_1h.map(count),
+            own_cost: cost,
+        };
+        self.stored_message((message.message_id, message.request_id), stored)
+    }
+
+    pub(crate) fn stored_message(
+        &mut self,
+        key: (&str, &str),
+        message: StoredMessage,
+    ) -> rusqlite::Result<()> {
+        self.touch(message.session);
+        if self.insert(key, &message)? {
+            return Ok(());
+        }
+        let Some((id, before)) = self.stored(key)? else {
+            return Ok(());
+        };
+        let merged = self.merge(before.clone(), message)?;
+        if merged != before {
+            self.update(id, &merged)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the message was new.
+    fn insert(&self, key: (&str, &str), message: &StoredMessage) -> rusqlite::Result<bool> {
+        let sql = "INSERT INTO message (message_id, request_id, session, origin, agent,
+                project, model, machine, at, last_at, uuid, is_final, input, output, cache_read,
+                cache_creation, cache_creation_5m, cache_creation_1h, cost_nano, is_estimate)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+                ?18, ?19, ?20)
+            ON CONFLICT DO NOTHING";
+        let (cost, is_estimate) = self.cost(message)?;
+        let inserted = self.db.prepare_cached(sql)?.execute(params![
+            key.0,
+            key.1,
+            message.session,
+            message.origin,
+            message.agent,
+            message.project,
+            message.model,
+            message.machine,
+            message.at,
+            message.last_at,
+            message.uuid,
+            message.is_final,
+            message.input,
+            message.output,
+            message.cache_read,
+            message.cache_creation,
+            message.cache_creation_5m,
+            message.cache_creation_1h,
+            cost,
+            is_estimate
+        ])?;
+        Ok(inserted > 0)
+    }
+
+    fn update(&self, id: i64, message: &StoredMessage) -> rusqlite::Result<()> {
+        let sql = "UPDATE message SET session = ?2, origin = ?3, agent = ?4, project = ?5,
+                model = ?6, machine = ?7, at = ?8, last_at = ?9, uuid = ?10, is_final = ?11,
+                input = ?12, output = ?13, cache_read = ?14, cache_creation = ?15,
+                cache_creation_5m = ?16, cache_creation_1h = ?17, cost_nano = ?18,
+                is_estimate = ?19
+            WHERE id = ?1";
+        let (cost, is_estimate) = self.cost(message)?;
+        self.db.prepare_cached(sql)?.execute(params![
+            id,
+            message.session,
+            message.origin,
+            message.agent,
+            message.project,
+            message.model,
+            message.machine,
+            message.at,
+            message.last_at,
+            message.uuid,
+            message.is_final,
+            message.input,
+            message.output,
+            message.cache_read,
+            message.cache_creation,
+            message.cache_creation_5m,
+            message.cache_creation_1h,
+            cost,
+            is_estimate
+        ])?;
+        Ok(())
+    }
+
+    fn stored(&self, key: (&str, &str)) -> rusqlite::Result<Option<(i64, StoredMessage)>> {
+        let sql =
+            format!("SELECT id, {COLUMNS} FROM message WHERE message_id = ?1 AND request_id = ?2");
+        self.db
+            .prepare_cached(&sql)?
+            .query_row([key.0, key.1], |row| Ok((row.get(0)?, read(row, 1)?)))
+            .optional()
+    }
+
+    /// What two records of one message say together. The order of the two does
+    /// not matter.
+    fn merge(&mut self, a: StoredMessage, b: StoredMessage) -> rusqlite::Result<StoredMessage> {
+        if a.session != b.session {
+            // One of the two logs has a copy of it.
+            self.touch(a.session);
+            self.touch(b.session);
+        }
+        let first = self.is_first(&a, &b)?;
+        let (owner, other) = if first { (a, b) } else { (b, a) };
+        if owner.session != other.session {
+            self.mark_copies(other.session)?;
+        }
+        let later = if (other.last_at, &other.uuid) > (owner.last_at, &owner.uuid) {
+            &other
+        } else {
+            &owner
+        };
+        let larger = |a: Option<i64>, b: Option<i64>| a.max(b);
+        Ok(StoredMessage {
+            at: owner.at.min(other.at),
+            last_at: later.last_at,
+            uuid: later.uuid.clone(),
+            is_final: owner.is_final || other.is_final,
+            input: owner.input.max(other.input),
+            output: owner.output.max(other.output),
+            cache_read: owner.cache_read.max(other.cache_read),
+            cache_creation: owner.cache_creation.max(other.cache_creation),
+            cache_creation_5m: larger(owner.cache_creation_5m, other.cache_creation_5m),
+            cache_creation_1h: larger(owner.cache_creation_1h, other.cache_creation_1h),
+            own_cost: larger(owner.own_cost, other.own_cost),
+            // A subagent's own log names it; other lines may not.
+            agent: if owner.agent == 0 {
+                other.agent
+            } else {
+                owner.agent
+            },
+            ..owner
+        })
+    }
+
+    /// Whether `a` is the record that counts the message, and not `b`.
+    fn is_first(&self, a: &StoredMessage, b: &StoredMessage) -> rusqlite::Result<bool> {
+        if a.origin != b.origin {
+            return Ok(a.origin < b.origin);
+        }
+        let texts = |message: &StoredMessage| {
+            let sql = "SELECT (SELECT value FROM text_value WHERE id = ?1),
+                (SELECT value FROM text_value WHERE id = ?2),
+                (SELECT value FROM text_value WHERE id = ?3)";
+            let ids = [message.session, message.machine, message.project];
+            let text = |row: &Row<'_>, at: usize| row.get::<_, String>(at);
+            self.db
+                .prepare_cached(sql)?
+                .query_row(ids, |row| Ok((text(row, 0)?, text(row, 1)?, text(row, 2)?)))
+        };
+        Ok(texts(a)? <= texts(b)?)
+    }
+
+    /// The log of a session holds messages that another session counts.
+    pub(crate) fn mark_copies(&mut self, session: i64) -> rusqlite::Result<()> {
+        let sql = "INSERT INTO session (session, project, machine, cli_version, has_copies)
+            VALUES (?1, 0, ?2, 0, 1)
+            ON CONFLICT (session) DO UPDATE SET has_copies = 1";
+        self.db
+            .prepare_cached(sql)?
+            .execute([session, self.machine])?;
+        Ok(())
+    }
+
+    /// What a message cost, and whether that comes from the table of prices.
+    fn cost(&self, message: &StoredMessage) -> rusqlite::Result<(Option<i64>, bool)> {
+        if message.own_cost.is_some() {
+            return Ok((message.own_cost, false));
+        }
+        let model: String = self
+            .db
+            .prepare_cached("SELECT value FROM text_value WHERE id = ?1")?
+            .query_row([message.model], |row| row.get(0))?;
+        let tokens = |count: i64| u64::try_from(count).unwrap_or(0);
+        let usage = Usage {
+            input: tokens(message.input),
+            output: tokens(message.output),
+            cache_read: tokens(message.cache_read),
+            cache_creation: tokens(message.cache_creation),
+            cache_5m: tokens(message.cache_creation_5m.unwrap_or(0)),
+            cache_1h: tokens(message.cache_creation_1h.unwrap_or(0)),
+        };
+        let cost = self.prices.estimate([(model.as_str(), usage)].into_iter());
+        Ok((cost.and_then(nano), true))
+    }
+
+    /// Records a call of a tool.
+    pub fn tool_call(&mut self, call: &ToolCall<'_>) -> rusqlite::Result<()> {
+        let name = self.text(call.name)?;
+        let project = self.text(call.project)?;
+        let sql = "INSERT INTO tool_call VALUES (?1, ?2, ?3, ?4, 0)
+            ON CONFLICT DO UPDATE SET at = min(at, excluded.at)";
+        let values = params![call.tool_use_id, name, project, call.at];
+        self.db.prepare_cached(sql)?.execute(values)?;
+        Ok(())
+    }
+
+    /// A call of a tool failed.
+    pub fn tool_failed(&mut self, tool_use_id: &str) -> rusqlite::Result<()> {
+        let sql = "UPDATE tool_call SET failed = 1 WHERE tool_use_id = ?1 AND failed = 0";
+        self.db.prepare_cached(sql)?.execute([tool_use_id])?;
+        Ok(())
+    }
+
+    /// A prompt began a turn of a session.
+    pub fn prompt(&mut self, session: &str, at: i64) -> rusqlite::Result<()> {
+        let session = self.text(session)?;
+        let sql = "INSERT INTO prompt VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+        self.db.prepare_cached(sql)?.execute([session, at])?;
+        Ok(())
+    }
+
+    /// The main thread was compacted.
+    pub fn compaction(&mut self, compaction: &Compaction<'_>) -> rusqlite::Result<()> {
+        let session = self.text(compaction.session)?;
+        let sql = "INSERT INTO compaction VALUES (?1, ?2, ?3, ?4, ?5)
+            ON CONFLICT DO UPDATE SET
+                trigger_word = max(trigger_word, excluded.trigger_word),
+                pre_tokens = coalesce(max(pre_tokens, excluded.pre_tokens), pre_tokens,
+                    excluded.pre_tokens),
+                post_tokens = coalesce(max(post_tokens, excluded.post_tokens), post_tokens,
+                    excluded.post_tokens)";
+        self.db.prepare_cached(sql)?.execute(params![
+            session,
+            compaction.at,
+            compaction.trigger,
+            compaction.pre_tokens.map(count),
+            compaction.post_tokens.map(count)
+        ])?;
+        Ok(())
+    }
+
+    /// Records the running total of a session. It covers the messages up to
+    /// `until`.
+    pub fn session_total(
+        &mut self,
+        session: &str,
+        until: i64,
+        models: &[ModelTotal<'_>],
+    ) -> rusqlite::Result<()> {
+        let session = self.text(session)?;
+        self.stored_session(session, 0, self.machine, 0, (None, None))?;
+        for total in models {
+            let Some(cost) = nano(total.cost_usd) else {
+                continue;
+            };
+            let model = self.text(model_name(total.model))?;
+            let tokens = [
+                total.input,
+                total.output,
+                total.cache_read,
+                total.cache_creation,
+            ];
+            self.stored_total(session, model, tokens.map(count), cost)?;
+        }
+        self.total_until(session, until)
+    }
+
+    pub(crate) fn stored_total(
+        &mut self,
+        session: i64,
+        model: i64,
+        [input, output, cache_read, cache_creation]: [i64; 4],
+        cost: i64,
+    ) -> rusqlite::Result<()> {
+        let sql = "INSERT INTO session_total VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+            ON CONFLICT DO UPDATE SET
+                input = max(input, excluded.input),
+                output = max(output, excluded.output),
+                cache_read = max(cache_read, excluded.cache_read),
+                cache_creation = max(cache_creation, excluded.cache_creation),
+                cost_nano = max(cost_nano, excluded.cost_nano)";
+        let values = params![
+            session,
+            model,
+            input,
+            output,
+            cache_read,
+            cache_creation,
+            cost
+        ];
+        self.db.prepare_cached(sql)?.execute(values)?;
+        Ok(())
+    }
+
+    pub(crate) fn total_until(&mut self, session: i64, until: i64) -> rusqlite::Result<()> {
+        self.touch(session);
+        let sql = "UPDATE session SET total_until = max(coalesce(total_until, ?2), ?2)
+            WHERE session = ?1";
+        self.db.prepare_cached(sql)?.execute([session, until])?;
+        Ok(())
+    }
+}
+
+/// The columns of a stored message, in the order of [`read`].
+pub(crate) const COLUMNS: &str = "session, origin, agent, project, model, machine, at, last_at, \
+    uuid, is_final, input, output, cache_read, cache_creation, cache_creation_5m, \
+    cache_creation_1h, CASE WHEN is_estimate THEN NULL ELSE cost_nano END";
+
+/// Reads a stored message whose columns begin at `from`.
+pub(crate) fn read(row: &Row<'_>, from: usize) -> rusqlite::Result<StoredMessage> {
+    Ok(StoredMessage {
+        session: row.get(from)?,
+        origin: row.get(from + 1)?,
+        agent: row.get(from + 2)?,
+        project: row.get(from + 3)?,
+        model: row.get(from + 4)?,
+        machine: row.get(from + 5)?,
+        at: row.get(from + 6)?,
+        last_at: row.get(from + 7)?,
+        uuid: row.get(from + 8)?,
+        is_final: row.get(from + 9)?,
+        input: row.get(from + 10)?,
+        output: row.get(from + 11)?,
+        cache_read: row.get(from + 12)?,
+        cache_creation: row.get(from + 13)?,
+        cache_creation_5m: row.get(from + 14)?,
+        cache_creation_1h: row.get(from + 15)?,
+        own_cost: row.get(from + 16)?,
+    })
+}

@@ -1,0 +1,53 @@
+//! The command line.
+
+use clap::{Parser, Subcommand};
+
+use crate::location::Location;
+use crate::{export, forget, merge, record, sql};
+
+const AFTER: &str = "\
+The ledger is one SQLite file, $CR_STATE_DIR/ledger.db unless the setting `ledger`
+names another. It holds numbers, ids, paths and hashes; no text of a prompt or of
+an answer, except the handoffs of milestones. claude-runner records every run in
+it; --no-ledger leaves a run out.
+
+Examples:
+  cr-summarize run.ndjson | cr-ledger record
+  cr-ledger sql 'SELECT model, sum(cost_usd) FROM usage GROUP BY model'
+  cr-ledger export runs | jq 'select(.code != 0)'
+  cr-ledger merge laptop.db
+  cr-ledger forget --before 2026-01-01 --dry-run
+
+Environment:
+  CR_LEDGER     the ledger
+  CR_STATE_DIR  where runs are kept (default: $XDG_STATE_HOME/claude-runner)
+  CR_MACHINE    the name of this machine in the ledger (default: the host's name)
+
+Exit status:
+  0    done
+  1    the answer is no
+  2    the command line is wrong
+  65   an input is not what it should be; the rest of it was recorded
+  66   an input or the ledger is not there
+  74   reading or writing failed, the disk is full, or the ledger is damaged
+  75   another process holds the ledger for too long
+  78   the configuration is wrong, or the ledger is of a newer version";
+
+/// Record what runs and sessions use, and ask what that was and what to do next
+#[derive(Debug, Parser)]
+#[command(name = "cr-ledger", version, after_help = AFTER, max_term_width = 100)]
+pub struct Args {
+    #[command(flatten)]
+    pub(crate) location: Location,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Record(record::RecordArgs),
+    Merge(merge::MergeArgs),
+    Forget(forget::ForgetArgs),
+    Export(export::ExportArgs),
+    Sql(sql::SqlArgs),
+}

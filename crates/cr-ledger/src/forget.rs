@@ -1,0 +1,76 @@
+//! `cr-ledger forget`: removes what somebody does not want to keep.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context, anyhow};
+use clap::Args;
+use cr_io::{Exit, Out, counted};
+use cr_ledger_db::{Access, Selection};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use crate::location::Location;
+
+/// Delete what the ledger knows of a project, or of the time before a date
+///
+/// Prints what is deleted. Logs that were imported are not read again, so what is
+/// forgotten stays so, unless another ledger that has it is merged.
+#[derive(Args, Debug)]
+#[group(id = "what", required = true, multiple = true, args = ["project", "before"])]
+pub(crate) struct ForgetArgs {
+    /// Of the agents that worked in this directory or below it
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+    /// Of the time before this day began, in local time; with --project both must
+    /// hold
+    #[arg(long, value_name = "DATE")]
+    before: Option<Date>,
+    /// Only say what would be deleted
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(crate) fn run(args: &ForgetArgs, location: &Location, out: impl Write) -> anyhow::Result<Exit> {
+    let before = args.before.map(|day| {
+        let start = day.to_zoned(TimeZone::system());
+        start.map(|start| start.timestamp().as_millisecond())
+    });
+    let before = before
+        .transpose()
+        .context("--before")
+        .context(Exit::Usage)?;
+    let project = args.project.as_ref().map(|dir| {
+        let dir = std::path::absolute(dir)?;
+        let text = dir
+            .to_str()
+            .map(|text| text.trim_end_matches('/').to_owned());
+        text.ok_or_else(|| anyhow!("--project: its name is not UTF-8").context(Exit::Usage))
+    });
+    let selection = Selection {
+        project: project.transpose()?,
+        before,
+    };
+    let mut ledger = location.open(Access::Write)?;
+    let forgotten = if args.dry_run {
+        ledger.count(&selection)?
+    } else {
+        ledger.write(|writer| Ok(writer.forget(&selection)?))?
+    };
+    let verb = if args.dry_run {
+        "would delete"
+    } else {
+        "deleted"
+    };
+    let line = format!(
+        "{verb} {}, {}, {}, {}",
+        counted(forgotten.messages, "message"),
+        counted(forgotten.tool_calls, "tool call"),
+        counted(forgotten.runs, "run"),
+        counted(forgotten.sessions, "session")
+    );
+    let mut out = Out::new(out);
+    out.line(line.as_bytes())?;
+    out.flush()?;
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,32 @@
+//! `cr-ledger`: sessions, tokens, cost and milestones over time.
+//!
+//! Each subcommand is a module of its own; the database is in `cr-ledger-db`.
+
+mod args;
+mod export;
+mod forget;
+mod location;
+mod merge;
+mod record;
+mod sql;
+mod value;
+
+use std::io::Write;
+
+use cr_io::Exit;
+
+pub use args::Args;
+
+use args::Command;
+
+/// Runs the subcommand. Its output goes to `out`, notes go to `notes`.
+pub fn run(args: &Args, out: impl Write, notes: impl Write) -> anyhow::Result<Exit> {
+    let location = &args.location;
+    match &args.command {
+        Command::Record(args) => record::run(args, location, out, notes),
+        Command::Merge(args) => merge::run(args, location, out),
+        Command::Forget(args) => forget::run(args, location, out),
+        Command::Export(args) => export::run(args, location, out),
+        Command::Sql(args) => sql::run(args, location, out),
+    }
+}

@@ -1,0 +1,4 @@
+//! Tests of `cr-ledger`, on the real binary.
+
+mod case;
+mod record;
