@@ -78,7 +78,9 @@ fn the_summary_that_knows_more_of_a_run_counts_in_either_order() {
     let late = summary("r1", "s1", 0.5);
     for order in [[&early, &late], [&late, &early]] {
         let case = Case::new();
-        order.into_iter().for_each(|summary| case.record(summary));
+        for summary in order {
+            case.record(summary);
+        }
         let rows = case.sql("SELECT outcome, cost_usd FROM runs");
         assert_eq!(rows, [json!({"outcome": "success", "cost_usd": 0.5})]);
     }
