@@ -20,13 +20,15 @@ const MAKERS: [&str; 7] = [
 
 /// A commit that a result reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Commit {
-    sha: String,
-    pub(crate) subject: String,
+pub struct Commit {
+    /// Its id, as long as the report has it.
+    pub sha: String,
+    /// The first line of its message.
+    pub subject: String,
 }
 
 /// Whether the output of `command` may report a commit.
-pub(crate) fn may_commit(command: &str) -> bool {
+pub fn may_commit(command: &str) -> bool {
     if memchr::memmem::find(command.as_bytes(), b"git").is_none() {
         return false;
     }
@@ -38,8 +40,9 @@ pub(crate) fn may_commit(command: &str) -> bool {
     git && maker
 }
 
-/// The commits that a successful result reports, newest last.
-pub(crate) fn reported(event: &Event<'_>, result: &ToolResult<'_>, trusted: bool) -> Vec<Commit> {
+/// The commits that a successful result reports, newest last. It is trusted if its
+/// command [`may_commit`].
+pub fn reported(event: &Event<'_>, result: &ToolResult<'_>, trusted: bool) -> Vec<Commit> {
     if result.is_error {
         return Vec::new();
     }
@@ -67,7 +70,7 @@ impl Commit {
     }
 
     /// Whether one id is the start of the other.
-    fn is(&self, sha: &str) -> bool {
+    pub fn is(&self, sha: &str) -> bool {
         self.sha.starts_with(sha) || sha.starts_with(&self.sha)
     }
 }

@@ -12,7 +12,7 @@ use crate::line::{ProgressLine, Tone};
 const HEAD: usize = 4096;
 
 /// The text of a result, of each block about so many bytes.
-pub(crate) fn text<'a>(result: &ToolResult<'a>, bytes: usize) -> Option<Cow<'a, str>> {
+pub fn text<'a>(result: &ToolResult<'a>, bytes: usize) -> Option<Cow<'a, str>> {
     let mut texts = texts(result.content).into_iter();
     let mut all = texts.next()?.prefix(bytes);
     for text in texts {
@@ -45,7 +45,7 @@ pub(crate) fn line(call: Option<OpenCall>, result: &ToolResult<'_>) -> ProgressL
 }
 
 /// The exit code of a command: its result begins with `Exit code 3`.
-pub(crate) fn exit_code(text: &str) -> Option<i32> {
+pub fn exit_code(text: &str) -> Option<i32> {
     let first = text.lines().next()?;
     let first = first.strip_prefix("Error: ").unwrap_or(first);
     first.strip_prefix("Exit code ")?.trim_end().parse().ok()
@@ -53,7 +53,7 @@ pub(crate) fn exit_code(text: &str) -> Option<i32> {
 
 /// The first line that says what went wrong, without the code and the agent's
 /// mark around it.
-pub(crate) fn first_line(text: &str) -> &str {
+pub fn first_line(text: &str) -> &str {
     let skip = usize::from(exit_code(text).is_some());
     let mut lines = text.lines().skip(skip).map(|line| {
         let line = line.trim();

@@ -17,17 +17,17 @@ const CUT: &str = "...";
 
 /// How a call is shown: `label: target`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Call {
+pub struct Call {
     /// The word before the colon.
-    pub(crate) label: Cow<'static, str>,
+    pub label: Cow<'static, str>,
     /// What the tool works on.
-    pub(crate) target: String,
+    pub target: String,
     /// Characters of it that are shown.
-    pub(crate) most: usize,
+    pub most: usize,
 }
 
 /// Describes a call.
-pub(crate) fn describe(call: &ToolUse<'_>) -> Call {
+pub fn describe(call: &ToolUse<'_>) -> Call {
     let input = call.input;
     let name = call.name.decode();
     let (label, target, most) = match &*name {
