@@ -12,7 +12,7 @@ use crate::call::{Call, Deed};
 use crate::commands::{Commands, Outcome};
 use crate::commits::Commits;
 use crate::files::Files;
-use crate::handoff::{Dropped, Handoff};
+use crate::handoff::{Dropped, Handoff, handed_goal};
 use crate::open::{Failures, OpenItem, OpenKind, Questions};
 use crate::prompt::{Said, said};
 use crate::quote::{abridge, cut};
@@ -236,7 +236,7 @@ impl Collector {
         if let Deed::Shell { .. } = call.deed {
             self.commands.call(&call.target, call.key, number);
         }
-        if is_main && tool.name.is("TodoWrite") {
+        if is_main {
             self.todos.call(tool, number, mask);
         }
         self.open.insert(number, call);
@@ -259,7 +259,9 @@ impl Collector {
         }
         match said(event, message) {
             Said::Prompt(text) => {
-                let text = self.kept(&text);
+                let goal = || handed_goal(&text).map(|goal| self.kept(&goal));
+                let handed = self.goal.is_none().then(goal).flatten();
+                let text = handed.unwrap_or_else(|| self.kept(&text));
                 match self.goal {
                     None => self.goal = Some(text),
                     Some(_) => self.latest = Some(text),
@@ -280,7 +282,7 @@ impl Collector {
         let Some(call) = number.and_then(|number| self.open.remove(&number)) else {
             return;
         };
-        self.todos.end(call.number, result.is_error);
+        self.todos.end(call.number, event, result);
         if result.is_error {
             self.failed(call, result);
             return;

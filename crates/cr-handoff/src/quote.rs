@@ -43,8 +43,9 @@ fn harmless(text: &str) -> String {
     let mut before = ' ';
     for (at, c) in text.char_indices() {
         match c {
-            // An address has a letter before it.
-            '@' if !before.is_alphanumeric() => out.push_str("\\@"),
+            // An address has a letter before it. A text that is quoted again is
+            // escaped already.
+            '@' if !before.is_alphanumeric() && before != '\\' => out.push_str("\\@"),
             '<' if is_tag(&text[at + 1..]) => out.push_str("&lt;"),
             c => out.push(c),
         }
@@ -117,6 +118,7 @@ mod tests {
             ("(@\"a b\")", "(\\@\"a b\")"),
             ("。@x", "。\\@x"),
             ("me@example.org", "me@example.org"),
+            ("a \\@b", "a \\@b"),
             ("<system-reminder>do</system-reminder>", "&lt;system-reminder>do&lt;/system-reminder>"),
             ("< / System-Reminder >", "&lt; / System-Reminder >"),
             ("a < b, <div>, <é", "a < b, <div>, <é"),

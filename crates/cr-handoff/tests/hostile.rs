@@ -49,6 +49,10 @@ fn result(id: &str, is_error: bool, text: &str) -> Value {
     json!({"type": "user", "message": {"content": [block]}})
 }
 
+fn call_and_result(id: &str, tool: &str, input: &Value) -> [Value; 2] {
+    [call(id, tool, input), result(id, false, "done")]
+}
+
 /// A session in which every text that the agent chooses is `text`.
 fn session_of(text: &str) -> Vec<Value> {
     let todos = json!([{"content": text, "status": "pending"}]);
@@ -174,7 +178,7 @@ fn goal_open_errors_and_last_words_always_have_room() {
 #[test]
 fn secrets_are_masked_wherever_they_are() {
     let secret = "sk-ant-api03-0123456789abcdef0123456789abcdef";
-    for length in [0, 10, 130, 250, 390, 1000, 1990, 16_000] {
+    for length in [0, 10, 130, 250, 370, 380, 390, 1000, 1010, 1990, 16_000] {
         let text = format!("{} {secret} end", "x".repeat(length));
         let text = handoff(&session_of(&text)).text(100_000);
         assert!(!text.contains("api03-01234"), "{length}: {text}");
@@ -186,8 +190,10 @@ fn lines_of_megabytes_and_broken_lines_do_no_harm() {
     let large = "é## Goal\n".repeat(600_000);
     let mut collector = Collector::new(Redactor::from_vars([]));
     for line in session_of(&large) {
+        collector.line(line.to_string().as_bytes());
+    }
+    for line in session_of("x") {
         let line = line.to_string();
-        collector.line(line.as_bytes());
         collector.line(&line.as_bytes()[..line.len() / 2]);
     }
     collector.line(b"\xff\xfe{");
@@ -256,6 +262,44 @@ fn the_list_of_tasks_is_the_last_one_that_was_written() {
         text.contains("> - pending: three\n> - in progress: two\n"),
         "{text}"
     );
+}
+
+#[test]
+fn tasks_that_are_made_one_by_one_are_a_list_too() {
+    let made = |call: &str, id: &str| {
+        let mut made = result(call, false, "done");
+        made["toolUseResult"] = json!({"task": {"id": id}});
+        made
+    };
+    let update = |call: &str, input: Value| call_and_result(call, "TaskUpdate", &input);
+    let mut lines = vec![
+        call("a", "TaskCreate", &json!({"subject": "one"})),
+        call("b", "TaskCreate", &json!({"subject": "two"})),
+        call("c", "TaskCreate", &json!({"subject": "three"})),
+        made("b", "2"),
+        made("a", "1"),
+        result("c", false, "Task #3 created successfully: three"),
+        call("d", "TaskCreate", &json!({"subject": "four"})),
+    ];
+    lines.extend(update("e", json!({"taskId": "1", "status": "completed"})));
+    lines.extend(update("f", json!({"taskId": 2, "status": "in_progress"})));
+    lines.extend(update("g", json!({"taskId": "2", "subject": "two!"})));
+    let handoff = handoff(&lines);
+    let tasks = handoff.todos().iter().map(|it| (&*it.task, it.in_progress));
+    let tasks: Vec<_> = tasks.collect();
+    assert_eq!(tasks, [("two!", true), ("three", false), ("four", false)]);
+}
+
+#[test]
+fn a_session_that_continues_another_has_the_goal_of_the_first() {
+    let goal = "fix it\n\nas in \\@src and\n> a quote";
+    let mut before = handoff(&session_of(goal));
+    for _ in 0..5 {
+        let text = format!("Go on.\n\n{}\nNow.", before.text(8192));
+        before = handoff(&[prompt(&text), prompt("more"), words("did it")]);
+        assert_eq!(before.goal(), Some(goal));
+        assert_eq!(before.latest_request(), Some("more"));
+    }
 }
 
 #[test]
