@@ -63,8 +63,10 @@ fn permissions_are_skipped_unless_somebody_says_otherwise() {
 
 #[test]
 fn every_value_is_printed_with_its_source_and_what_is_printed_is_a_configuration() {
-    let case = configured("# mine\nmodel = \"opus\"\n\ntimeout = \"2h\"\n")
-        .env("CR_PERMISSION_MODE", "plan");
+    let text = "# mine\nmodel = \"opus\"\n\ntimeout = \"2h\"\ncontext_warn = 0.5\n\
+                turns_min = 4\ntask_timeout = \"90m\"\nprices = \"/p.json\"\n\
+                [turns_by_type]\nDebugging = 25\n\"my type\" = 9\n";
+    let case = configured(text).env("CR_PERMISSION_MODE", "plan");
     let done = case.run(&["config"]);
     assert_eq!(done.code(), Some(0), "{done:?}");
     let file = case.path("home/.config/claude-runner/config.toml");
@@ -73,6 +75,17 @@ fn every_value_is_printed_with_its_source_and_what_is_printed_is_a_configuration
         format!("timeout = \"2h\"  # {}:4", file.display()),
         "permission_mode = \"plan\"  # CR_PERMISSION_MODE".to_owned(),
         "max_turns = 100  # default".to_owned(),
+        format!("context_warn = 0.5  # {}:5", file.display()),
+        "context_refresh = 0.80  # default".to_owned(),
+        "context_emergency = 0.95  # default".to_owned(),
+        format!("turns_min = 4  # {}:6", file.display()),
+        "turns_max = 30  # default".to_owned(),
+        format!("task_timeout = \"90m\"  # {}:7", file.display()),
+        format!("prices = \"/p.json\"  # {}:8", file.display()),
+        format!("turns_by_type.debugging = 25  # {}:10", file.display()),
+        format!("turns_by_type.\"my type\" = 9  # {}:11", file.display()),
+        "turns_by_type.testing = 8  # default".to_owned(),
+        "turns_by_type.documentation = 4  # default".to_owned(),
     ] {
         assert!(
             done.out.lines().any(|said| said == line),
@@ -111,6 +124,133 @@ fn a_wrong_key_or_value_is_refused_with_its_line() {
             assert_eq!(done.out, "");
         }
         assert!(!case.path("home/args").exists());
+    }
+}
+
+#[test]
+fn a_value_outside_its_range_is_refused_with_the_range() {
+    let cases = [
+        (
+            "turns_min = 2",
+            "1: turns_min: expected a whole number from 3 to 1000",
+        ),
+        (
+            "turns_min = 1001",
+            "1: turns_min: expected a whole number from 3 to 1000",
+        ),
+        (
+            "turns_min = 4.5",
+            "1: turns_min: expected a whole number from 3 to 1000",
+        ),
+        (
+            "turns_max = \"30\"",
+            "1: turns_max: expected a whole number from 3 to 1000",
+        ),
+        (
+            "turns_min = 31",
+            "1: turns_min: expected a whole number of at most 30 (turns_max)",
+        ),
+        (
+            "turns_min = 9\nturns_max = 8",
+            "2: turns_max: expected a whole number of at least 9 (turns_min)",
+        ),
+        (
+            "turns_by_type = 5",
+            "1: turns_by_type: expected a table such as { debugging = 20 }",
+        ),
+        (
+            "\n[turns_by_type]\nx = 5\ny = \"6\"",
+            "4: turns_by_type.y: expected a whole number from 1 to 1000",
+        ),
+        (
+            "turns_by_type.story = 50",
+            "1: turns_by_type.story: expected a whole number from 3 (turns_min) to 30 (turns_max)",
+        ),
+        (
+            "turns_by_type = { x = 5, X = 6 }",
+            "1: turns_by_type.x: the same type twice; upper and lower case do not matter",
+        ),
+        (
+            "turns_by_type = { \"\" = 5 }",
+            "1: turns_by_type.: expected a name of one line, not empty",
+        ),
+        (
+            "context_warn = 1.5",
+            "1: context_warn: expected a number from 0 to 1",
+        ),
+        (
+            "context_warn = -0.1",
+            "1: context_warn: expected a number from 0 to 1",
+        ),
+        (
+            "context_warn = nan",
+            "1: context_warn: expected a number from 0 to 1",
+        ),
+        (
+            "context_emergency = \"95%\"",
+            "1: context_emergency: expected a number from 0 to 1",
+        ),
+        (
+            "context_warn = 0.8",
+            "1: context_warn: expected a number below 0.80 (context_refresh)",
+        ),
+        (
+            "context_refresh = 0.6",
+            "1: context_refresh: expected a number above 0.70 (context_warn)",
+        ),
+        (
+            "context_emergency = 0.5\ncontext_refresh = 0.75",
+            "1: context_emergency: expected a number above 0.75 (context_refresh)",
+        ),
+        (
+            "task_timeout = 30",
+            "1: task_timeout: expected a time of at least 60 seconds",
+        ),
+        (
+            "task_timeout = 0",
+            "1: task_timeout: expected a time of at least 60 seconds",
+        ),
+        (
+            "task_timeout = \"59s\"",
+            "1: task_timeout: expected a time of at least 60 seconds",
+        ),
+        (
+            "task_timeout = \"soon\"",
+            "1: task_timeout: `soon` is neither seconds nor a duration such as 2h30m",
+        ),
+        (
+            "prices = \"prices.json\"",
+            "1: prices: expected a path that begins with / or ~/",
+        ),
+    ];
+    let case = configured("");
+    let file = case.path("home/.config/claude-runner/config.toml");
+    for (text, cause) in cases {
+        fs::write(&file, text).expect("written");
+        let done = case.run(&["config"]);
+        let expected = format!("claude-runner: {}:{cause}\n", file.display());
+        assert_eq!(
+            (done.code(), done.err.as_str()),
+            (Some(78), expected.as_str()),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_value_at_the_end_of_its_range_is_accepted() {
+    for text in [
+        "turns_min = 3\nturns_max = 3",
+        "turns_max = 1000\nturns_by_type = { epic = 1000 }",
+        "context_warn = 0\ncontext_emergency = 1",
+        "task_timeout = 60",
+        "task_timeout = \"2h\"",
+        // No limit, and a short one for tests of one's own.
+        "timeout = 0",
+        "timeout = 1",
+    ] {
+        let done = configured(text).run(&["config"]);
+        assert_eq!(done.code(), Some(0), "{text}: {done:?}");
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::fmt::Write as _;
+use std::fmt;
 use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::fs::MetadataExt;
@@ -15,7 +15,9 @@ use cr_io::{Exit, Out, parse_duration, sanitized};
 use cr_rundir::{Retention, StateDir};
 use toml::{Spanned, Value};
 
-use crate::settings::{Kind, SETTINGS};
+use crate::settings::{SETTINGS, TURNS_BY_TYPE};
+use crate::task_settings::{self, TypeTurns};
+use crate::value::{plain, shown};
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,10 +30,25 @@ pub enum Source {
     File(PathBuf, usize),
 }
 
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::Environment(name) => f.write_str(name),
+            Self::File(file, line) => {
+                let file = file.display().to_string();
+                write!(f, "{}:{line}", sanitized(&file))
+            }
+        }
+    }
+}
+
 /// Every value that is not a default, and its source.
 #[derive(Debug, Default)]
 pub struct Config {
     values: BTreeMap<&'static str, (String, Source)>,
+    /// The entries of `turns_by_type`.
+    pub(crate) turns_by_type: BTreeMap<String, TypeTurns>,
 }
 
 impl Config {
@@ -67,6 +84,10 @@ impl Config {
         for (key, value) in parsed {
             let (line, key) = (at(key.span()), key.into_inner());
             let location = || format!("{}:{line}: {}", file.display(), sanitized(&key));
+            if key == TURNS_BY_TYPE {
+                self.turns_by_type = task_settings::read_types(file, text, line)?;
+                continue;
+            }
             let setting = SETTINGS.iter().find(|setting| setting.key == key);
             let setting = setting.ok_or_else(|| anyhow!("no such setting").context(location()))?;
             let value = plain(setting.kind, value.get_ref())
@@ -74,7 +95,7 @@ impl Config {
             let source = Source::File(file.to_owned(), line);
             self.values.insert(setting.key, (value, source));
         }
-        Ok(())
+        self.check_order()
     }
 
     /// The value of `key` if it is not the default.
@@ -95,7 +116,13 @@ impl Config {
         keys.filter_map(value).collect()
     }
 
-    fn get(&self, key: &str) -> &str {
+    /// Where `key` has its value from.
+    pub(crate) fn source(&self, key: &str) -> Source {
+        let value = self.values.get(key);
+        value.map_or(Source::Default, |(_, source)| source.clone())
+    }
+
+    pub(crate) fn get(&self, key: &str) -> &str {
         let setting = SETTINGS.iter().find(|setting| setting.key == key);
         self.set(key)
             .or(setting.map(|setting| setting.default))
@@ -130,24 +157,15 @@ impl Config {
     pub fn print(&self, out: impl Write) -> anyhow::Result<Exit> {
         let mut out = Out::new(out);
         for setting in SETTINGS {
-            let key = setting.key;
-            let (value, source) = match self.values.get(key) {
-                Some((value, source)) => (value.as_str(), source.clone()),
-                None => (setting.default, Source::Default),
+            let (key, value) = (setting.key, self.get(setting.key));
+            let line = format!("{key} = {}", shown(setting.kind, value));
+            let line = match self.source(key) {
+                Source::Default if value.is_empty() => format!("# {line}  # not set"),
+                source => format!("{line}  # {source}"),
             };
-            let mut line = format!("{key} = {}", shown(setting.kind, value));
-            let _ = match source {
-                Source::Default if value.is_empty() => {
-                    line.insert_str(0, "# ");
-                    write!(line, "  # not set")
-                }
-                Source::Default => write!(line, "  # default"),
-                Source::Environment(name) => write!(line, "  # {name}"),
-                Source::File(file, at) => {
-                    let file = file.display().to_string();
-                    write!(line, "  # {}:{at}", sanitized(&file))
-                }
-            };
+            out.line(line.as_bytes())?;
+        }
+        for line in self.type_lines() {
             out.line(line.as_bytes())?;
         }
         out.flush()?;
@@ -192,60 +210,4 @@ pub fn read_own(path: &Path) -> anyhow::Result<String> {
 pub fn line_of(text: &str, at: usize) -> usize {
     let before = text.get(..at).unwrap_or(text);
     1 + before.matches('\n').count()
-}
-
-/// The value as an argument, or why it is none.
-fn plain(kind: Kind, value: &Value) -> Result<String, String> {
-    let text = |value: &Value| match value {
-        Value::String(text) if !text.is_empty() && !text.chars().any(char::is_control) => {
-            Ok(text.clone())
-        }
-        _ => Err("expected text, of one line and not empty".to_owned()),
-    };
-    match (kind, value) {
-        (Kind::Count | Kind::Money | Kind::Time, Value::Integer(number)) if *number >= 0 => {
-            Ok(number.to_string())
-        }
-        (Kind::Count, _) => Err("expected a whole number, at least 0".to_owned()),
-        (Kind::Money, Value::Float(number)) if *number >= 0.0 && number.is_finite() => {
-            Ok(number.to_string())
-        }
-        (Kind::Money, _) => Err("expected dollars, at least 0".to_owned()),
-        (Kind::Time, Value::String(text)) => parse_duration(text).map(|_| text.clone()),
-        (Kind::Time, _) => Err("expected seconds, or a time such as \"2h30m\"".to_owned()),
-        (Kind::List, Value::Array(items)) => {
-            let items: Result<Vec<String>, String> = items.iter().map(text).collect();
-            items.map(|items| items.join(","))
-        }
-        (Kind::Text | Kind::List, _) => text(value),
-        (Kind::Path | Kind::Program, _) => text(value).and_then(|text| absolute_path(kind, &text)),
-        (Kind::Output, Value::String(text))
-            if ["report", "summary", "answer", "stream"].contains(&text.as_str()) =>
-        {
-            Ok(text.clone())
-        }
-        (Kind::Output, _) => Err("expected report, summary, answer or stream".to_owned()),
-    }
-}
-
-/// A path that means the same wherever one is.
-fn absolute_path(kind: Kind, text: &str) -> Result<String, String> {
-    if let Some(rest) = text.strip_prefix("~/") {
-        let home = env::var("HOME").map_err(|_| "HOME is not set".to_owned())?;
-        return Ok(format!("{home}/{rest}"));
-    }
-    if text.starts_with('/') || (kind == Kind::Program && !text.contains('/')) {
-        return Ok(text.to_owned());
-    }
-    Err("expected a path that begins with / or ~/".to_owned())
-}
-
-/// The value as the file would have it.
-fn shown(kind: Kind, value: &str) -> String {
-    let is_number = value.parse::<f64>().is_ok();
-    match kind {
-        Kind::Count | Kind::Money | Kind::Time if is_number => value.to_owned(),
-        // A string of JSON is one of TOML.
-        _ => serde_json::to_string(value).unwrap_or_default(),
-    }
 }

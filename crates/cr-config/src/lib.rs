@@ -3,9 +3,12 @@
 
 mod config;
 mod settings;
+mod task_settings;
+mod value;
 
 pub use config::{Config, Source, line_of, read_own};
 pub use settings::{SETTINGS, Setting};
+pub use task_settings::ContextThresholds;
 
 use std::collections::BTreeMap;
 

@@ -19,6 +19,12 @@ pub(crate) enum Kind {
     Program,
     /// One of the forms of output.
     Output,
+    /// A bound of the turns of a task.
+    Turns,
+    /// A part of the whole, from 0 to 1.
+    Part,
+    /// The time of a task: at least a minute.
+    TaskTime,
 }
 
 /// One setting.
@@ -59,9 +65,13 @@ impl Setting {
     }
 }
 
-/// Every setting, in the order in which they are shown.
+/// The key of the table of turns by type of task, which is not in [`SETTINGS`]:
+/// its entries have values and sources of their own.
+pub(crate) const TURNS_BY_TYPE: &str = "turns_by_type";
+
+/// Every setting with one value, in the order in which they are shown.
 #[rustfmt::skip]
-pub const SETTINGS: [Setting; 23] = [
+pub const SETTINGS: [Setting; 30] = [
     Setting::new("model",              Kind::Text,    "sonnet").flag("model"),
     Setting::new("fallback_model",     Kind::Text,    "").flag("fallback-model"),
     Setting::new("max_turns",          Kind::Count,   "100").flag("max-turns"),
@@ -85,4 +95,11 @@ pub const SETTINGS: [Setting; 23] = [
     Setting::new("limit",              Kind::Count,   "20000"),
     Setting::new("keep_for",           Kind::Time,    "30d"),
     Setting::new("keep_bytes",         Kind::Count,   "5000000000"),
+    Setting::new("prices",             Kind::Path,    ""),
+    Setting::new("task_timeout",       Kind::TaskTime, "2h"),
+    Setting::new("context_warn",       Kind::Part,    "0.70"),
+    Setting::new("context_refresh",    Kind::Part,    "0.80"),
+    Setting::new("context_emergency",  Kind::Part,    "0.95"),
+    Setting::new("turns_min",          Kind::Turns,   "3"),
+    Setting::new("turns_max",          Kind::Turns,   "30"),
 ];
