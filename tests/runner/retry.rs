@@ -43,21 +43,23 @@ fn outcomes(summary: &Value) -> Vec<&str> {
     outcomes.map(|outcome| outcome.expect("a word")).collect()
 }
 
-/// Two limits of turns, then done; a commit every time.
+/// A limit of turns, a limit of money, then done; a commit every time.
 const THIRD_TIME: &str = r#"git commit -q --allow-empty -m "part $n"
-[ "$n" -gt 2 ] || { end error_max_turns true ""; exit 1; }
+[ "$n" -gt 1 ] || { end error_max_turns true ""; exit 1; }
+[ "$n" -gt 2 ] || { end error_max_budget_usd true ""; exit 1; }
 end success false "the answer"
 "#;
 
 #[test]
-fn a_run_is_retried_with_more_turns_until_it_succeeds() {
+fn a_run_is_retried_with_higher_limits_until_it_succeeds() {
     let case = counting(THIRD_TIME);
-    let done = case.run(&["go", "--retry", "2", "--max-turns", "5", "--name", "n"]);
+    let limits = ["--max-turns", "5", "--max-budget", "2"];
+    let done = case.run(&[&["go", "--retry", "2", "--name", "n"], &limits[..]].concat());
     let summary = done.summary();
     assert_eq!(done.code(), Some(0), "{done:?}");
     assert_eq!(
         outcomes(&summary),
-        ["limit_turns", "limit_turns", "success"]
+        ["limit_turns", "limit_budget", "success"]
     );
     let sessions = summary["attempts"].as_array().expect("a list").iter();
     let sessions: Vec<_> = sessions.map(|attempt| &attempt["session_id"]).collect();
@@ -71,7 +73,7 @@ fn a_run_is_retried_with_more_turns_until_it_succeeds() {
     assert_eq!(summary["git"]["commits_by"], json!([run, run, run]));
     assert_eq!(summary["result"], "the answer");
     assert_eq!(summary["outcome"], "success");
-    for (number, turns) in [(1, "--max-turns=5"), (2, "=10"), (3, "=20")] {
+    for (number, turns) in [(1, "--max-turns=5 "), (2, "=10 "), (3, "=10 ")] {
         let argv = asked(&case, "argv", number);
         assert!(argv.contains(turns), "{number}: {argv}");
     }
@@ -94,7 +96,15 @@ fn a_run_is_retried_with_more_turns_until_it_succeeds() {
 #[test]
 fn the_stream_of_all_attempts_is_the_stream_of_one_run() {
     let case = counting(THIRD_TIME);
-    let done = case.run(&["go", "--retry", "2", "--output", "stream"]);
+    let done = case.run(&[
+        "go",
+        "--retry",
+        "2",
+        "--max-budget",
+        "2",
+        "--output",
+        "stream",
+    ]);
     assert_eq!(done.code(), Some(0), "{done:?}");
     let lines: Vec<Value> = done
         .out
@@ -120,10 +130,18 @@ fn the_stream_of_all_attempts_is_the_stream_of_one_run() {
 #[test]
 fn every_output_is_as_without_retries() {
     let case = counting(THIRD_TIME);
-    let done = case.run(&["go", "--retry", "2", "--output", "answer"]);
+    let done = case.run(&[
+        "go",
+        "--retry",
+        "2",
+        "--max-budget",
+        "2",
+        "--output",
+        "answer",
+    ]);
     assert_eq!((done.code(), done.out.as_str()), (Some(0), "the answer\n"));
     fs::remove_file(case.path("home/n")).expect("removed");
-    let done = case.run(&["go", "--retry", "2", "--json"]);
+    let done = case.run(&["go", "--retry", "2", "--max-budget", "2", "--json"]);
     assert!(done.out.len() <= 4096 && !done.out.contains(DELIMITER));
     let summary: Value = serde_json::from_str(&done.out).expect("JSON");
     assert_eq!(outcomes(&summary).len(), 3);
@@ -138,6 +156,17 @@ fn when_nothing_helps_the_last_attempt_is_the_verdict() {
     assert_eq!(done.code(), Some(3), "{done:?}");
     assert_eq!(outcomes(&summary), ["limit_turns", "limit_turns"]);
     assert_eq!(summary["outcome"], "limit_turns");
+}
+
+#[test]
+fn more_turns_are_given_once() {
+    let case = counting("end error_max_turns true ''; exit 1\n");
+    let done = case.run(&["go", "--retry", "5", "--max-turns", "20"]);
+    let summary = done.summary();
+    assert_eq!(done.code(), Some(3), "{done:?}");
+    assert_eq!(outcomes(&summary), ["limit_turns", "limit_turns"]);
+    assert!(asked(&case, "argv", 2).contains("--max-turns=30 "));
+    assert!(done.err.contains("it is raised once") || done.out.contains("it is raised once"));
 }
 
 #[test]
@@ -347,7 +376,16 @@ fn a_reader_that_leaves_ends_the_attempts() {
 fn a_run_with_retries_can_be_left_to_itself_waited_for_and_stopped() {
     let case = counting(THIRD_TIME);
     let left = case
-        .runner(&["go", "--retry", "2", "--detach", "--name", "n"])
+        .runner(&[
+            "go",
+            "--retry",
+            "2",
+            "--max-budget",
+            "2",
+            "--detach",
+            "--name",
+            "n",
+        ])
         .output();
     assert!(left.expect("run").status.success());
     let waited = Case::done_of(&mut case.tool("cr-runs", &["wait", "n"]));

@@ -163,7 +163,8 @@ pub(crate) struct TaskDefaults {
     #[arg(long, value_name = "USD", alias = "max-budget-usd", value_parser = parse_budget)]
     pub(crate) max_budget: Option<f64>,
 
-    /// The time limit of a first attempt [default: twice the estimate, else 2h]
+    /// The time limit of a first attempt [default: twice the estimate, else
+    /// `task_timeout` of the configuration, 2h]
     #[arg(long, value_name = "TIME", value_parser = cr_io::parse_duration)]
     pub(crate) timeout: Option<Duration>,
 }

@@ -34,6 +34,9 @@ pub(crate) struct Settings {
     pub(crate) max_wait: Option<f64>,
     /// Seconds.
     pub(crate) backoff: Vec<f64>,
+    /// The limit of turns is not raised above this, unless it was higher before.
+    #[serde(default = "turns_max")]
+    pub(crate) turns_max: u64,
     /// The agent's options as the user gave them, if the run is one task that
     /// came as a command line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,6 +46,11 @@ pub(crate) struct Settings {
     pub(crate) arguments: Option<Vec<String>>,
 }
 
+/// The value for runs that an older version recorded.
+fn turns_max() -> u64 {
+    cr_verdict::policy::Settings::default().turns_max
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -50,6 +58,7 @@ impl Default for Settings {
             retries: 2,
             max_wait: None,
             backoff: vec![1.0, 5.0, 30.0],
+            turns_max: turns_max(),
             agent: None,
             arguments: None,
         }
@@ -57,6 +66,15 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Those of a new run: the configuration's, where it has some.
+    pub(crate) fn configured() -> anyhow::Result<Self> {
+        let config = cr_config::Config::load()?;
+        Ok(Self {
+            turns_max: config.turns().bounds.max(),
+            ..Self::default()
+        })
+    }
+
     /// The same for the policy; `jitter` is from 0 to 1.
     pub(crate) fn policy(&self, task: &Task, jitter: f64) -> cr_verdict::policy::Settings {
         let time = |&seconds: &f64| Duration::try_from_secs_f64(seconds).ok();
@@ -65,6 +83,7 @@ impl Settings {
             max_wait: self.max_wait.as_ref().and_then(time),
             backoff: self.backoff.iter().filter_map(time).collect(),
             jitter,
+            turns_max: self.turns_max,
             ..cr_verdict::policy::Settings::default()
         }
     }

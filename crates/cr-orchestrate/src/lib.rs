@@ -99,7 +99,7 @@ fn orchestrate(args: &Args) -> anyhow::Result<Exit> {
         (None, Some(tasks)) => {
             range(args, &tasks)?;
             let (layout, id) = RunLayout::create()?;
-            (layout, new_run(id.to_string(), tasks, args))
+            (layout, new_run(id.to_string(), tasks, args)?)
         }
         (None, None) => return Err(anyhow!("no plan").context(Exit::Usage)),
     };
@@ -159,7 +159,8 @@ fn defaults(args: &Args) -> anyhow::Result<Defaults> {
     let cwd = std::fs::canonicalize(cwd)
         .with_context(|| cwd.display().to_string())
         .context(Exit::NoInput)?;
-    let file = cr_config::file_settings()?;
+    let config = cr_config::Config::load()?;
+    let file = config.all_of_file();
     let number = |key: &str| file.get(key)?.parse().ok().filter(|&number| number > 0.0);
     let time = file.get("timeout").map(|text| cr_io::parse_duration(text));
     let time = time.and_then(Result::ok).filter(|time| !time.is_zero());
@@ -171,6 +172,7 @@ fn defaults(args: &Args) -> anyhow::Result<Defaults> {
         max_turns: given.max_turns.or(turns.filter(|&turns| turns > 0)),
         budget_usd: given.max_budget.or(number("max_budget")),
         timeout: given.timeout.or(time).map(|time| time.as_secs_f64()),
+        task_timeout: config.task_timeout().as_secs_f64(),
         cwd,
     })
 }
@@ -190,14 +192,14 @@ fn settings(args: &Args, before: Settings) -> Settings {
     }
 }
 
-fn new_run(id: String, tasks: Vec<Task>, args: &Args) -> Run {
-    Run {
+fn new_run(id: String, tasks: Vec<Task>, args: &Args) -> anyhow::Result<Run> {
+    Ok(Run {
         schema: cr_rundir::SCHEMA,
         id,
         plan: args.plan.clone().unwrap_or_default(),
-        settings: settings(args, Settings::default()),
+        settings: settings(args, Settings::configured()?),
         tasks,
-    }
+    })
 }
 
 /// A run that is resumed, with the tasks of a new plan if there is one.

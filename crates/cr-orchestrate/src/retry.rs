@@ -141,7 +141,7 @@ fn begin(args: &RetryArgs, layout: &RunLayout) -> anyhow::Result<Run> {
         plan: args.dir.clone(),
         settings: Settings {
             agent: Some(cr_agent::Settings::of_options(&options)),
-            ..Settings::default()
+            ..Settings::configured()?
         },
         tasks: vec![task],
     })

@@ -10,9 +10,6 @@ use crate::task_fields::{
     AnswerSchema, Count, Dollars, Id, Ids, Positive, Seconds, TaskFields, Text, Texts,
 };
 
-/// The time limit of an attempt where nothing else sets one: two hours.
-const DEFAULT_TIMEOUT: f64 = 7200.0;
-
 /// A task with all defaults filled in and its files read.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
@@ -63,6 +60,8 @@ pub(crate) struct Defaults {
     pub(crate) max_turns: Option<u64>,
     pub(crate) budget_usd: Option<f64>,
     pub(crate) timeout: Option<f64>,
+    /// Seconds for a task with no other time limit and no estimate.
+    pub(crate) task_timeout: f64,
     pub(crate) cwd: PathBuf,
 }
 
@@ -123,7 +122,7 @@ impl Task {
                 .timeout
                 .map(|Seconds(time)| time)
                 .or(usual)
-                .unwrap_or(DEFAULT_TIMEOUT),
+                .unwrap_or(defaults.task_timeout),
             retries: given
                 .retries
                 .map(|Count(n)| u32::try_from(n).unwrap_or(u32::MAX)),

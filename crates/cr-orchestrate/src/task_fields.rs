@@ -109,6 +109,12 @@ task_fields! {
         /// Absent: `--max-turns`, else that of the configuration, else 100.
         /// Example: `40`
         max_turns: Option<Positive>,
+        /// Why it has this turn limit; `cr-turns` writes it. For people; it is not
+        /// used.
+        ///
+        /// Absent: nobody says why.
+        /// Example: `"type debugging"`
+        max_turns_reason: Option<Text>,
         /// The budget of the first attempt, in US dollars.
         ///
         /// Absent: `--max-budget`, else that of the configuration, else no limit.
@@ -117,7 +123,8 @@ task_fields! {
         /// The time limit of the first attempt; 0 is no limit.
         ///
         /// Absent: `--timeout`, else that of the configuration, else twice
-        /// `estimated_duration`, else two hours.
+        /// `estimated_duration`, else `task_timeout` of the configuration, which is two
+        /// hours unless it is set.
         /// Example: `"1h30m"`
         timeout: Option<Seconds>,
         /// How many times it is retried after a failure.
@@ -179,7 +186,7 @@ task_fields! {
         /// Absent: not known.
         /// Example: `"40m"`
         estimated_duration: Option<Seconds>,
-        /// For people; it is not used.
+        /// For people and `cr-turns`.
         ///
         /// Absent: none.
         /// Example: `"The endpoint that the monitor asks."`
@@ -189,17 +196,17 @@ task_fields! {
         /// Absent: none.
         /// Example: `"backend"`
         role: Option<Text>,
-        /// For people; it is not used.
+        /// For people and `cr-turns`.
         ///
         /// Absent: none.
-        /// Example: `"feature"`
+        /// Example: `"debugging"`
         task_type: Option<Text>,
-        /// For people; it is not used.
+        /// For people and `cr-turns`.
         ///
         /// Absent: none.
         /// Example: `3`
         estimated_files: Option<Count>,
-        /// For people; it is not used.
+        /// For people and `cr-turns`.
         ///
         /// Absent: none.
         /// Example: `120`

@@ -16,9 +16,6 @@ use crate::{Category, Outcome};
 pub use action::{Action, Decision, RetryOptions};
 pub use limits::{Clock, Limits, RanOut};
 
-/// The limit of turns may be raised to this, or to four times the first one.
-const TURNS: u64 = 30;
-
 /// The longest pause between the reset of a limit and the next attempt.
 const MARGIN: Duration = Duration::from_mins(1);
 
@@ -70,6 +67,8 @@ pub struct Settings {
     pub busy_limit: Duration,
     /// A number from 0 to 1 that spreads the pauses, up to a tenth.
     pub jitter: f64,
+    /// The limit of turns is not raised above this, unless it was higher before.
+    pub turns_max: u64,
 }
 
 impl Default for Settings {
@@ -80,6 +79,7 @@ impl Default for Settings {
             backoff: [1, 5, 30].map(Duration::from_secs).to_vec(),
             busy_limit: Duration::from_mins(20),
             jitter: 0.0,
+            turns_max: 30,
         }
     }
 }
@@ -233,21 +233,41 @@ impl Case<'_> {
         decide(Action::Retry(again), reason)
     }
 
+    /// Twice the turns, once. A task that needs more than that is too large.
     fn more_turns(&self) -> Decision {
         let Some(limit) = self.last.limits.max_turns.filter(|&limit| limit > 0) else {
             return decide(Action::GiveUp, "the limit of turns cannot be raised");
         };
-        let first = self.earlier.first().unwrap_or(self.last).limits.max_turns;
-        let most = TURNS.max(first.unwrap_or(limit).saturating_mul(4));
-        let raised = limit.saturating_mul(2).min(most);
-        if raised <= limit {
-            let reason = format!("the limit of turns is at its maximum, {limit}");
+        if self
+            .earlier
+            .iter()
+            .any(|old| rule(old) == Outcome::LimitTurns)
+        {
+            let reason =
+                format!("the limit of turns, {limit}, was reached again; it is raised once");
             return decide(Action::GiveUp, &reason);
         }
+        let doubled = limit.saturating_mul(2);
+        let most = self.settings.turns_max;
+        let raised = if limit <= most {
+            doubled.min(most)
+        } else {
+            doubled
+        };
         let mut again = self.resumed();
         again.limits.max_turns = Some(raised);
-        let reason = format!("the limit of turns goes from {limit} to {raised}");
-        decide(Action::Retry(again), &reason)
+        if raised > limit {
+            let reason = format!("the limit of turns goes from {limit} to {raised}");
+            return decide(Action::Retry(again), &reason);
+        }
+        // The limit counts the turns of one process, so a session can go on with it.
+        if again.resume {
+            let reason =
+                format!("the limit of turns is at its maximum, {limit}: resume the session");
+            return decide(Action::Retry(again), &reason);
+        }
+        let reason = format!("the limit of turns is at its maximum, {limit}");
+        decide(Action::GiveUp, &reason)
     }
 
     fn more_budget(&self) -> Decision {

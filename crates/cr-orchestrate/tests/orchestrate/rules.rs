@@ -18,12 +18,59 @@ fn second(script: &str, fields: &str, args: &[&str]) -> Case {
     case
 }
 
+/// An agent that reaches its limit of turns.
+const OUT_OF_TURNS: &str = r#"result '"subtype":"error_max_turns","is_error":true' 1"#;
+
 #[test]
 fn a_limit_of_turns_is_doubled() {
-    let script = r#"result '"subtype":"error_max_turns","is_error":true' 1"#;
-    let case = second(script, "max_turns: 10", &[]);
-    assert!(case.seen("a", 1, "args").contains("--max-turns=10"));
-    assert!(case.seen("a", 2, "args").contains("--max-turns=20"));
+    // (the limit, the next)
+    for (limit, next) in [(10, 20), (20, 30), (100, 200)] {
+        let case = second(OUT_OF_TURNS, &format!("max_turns: {limit}"), &[]);
+        for (number, turns) in [(1, limit), (2, next)] {
+            let args = case.seen("a", number, "args");
+            assert!(args.contains(&format!("--max-turns={turns} ")), "{args}");
+        }
+        assert!(case.seen("a", 2, "args").contains(SESSION));
+    }
+}
+
+#[test]
+fn a_limit_of_turns_is_doubled_once() {
+    let case = Case::new();
+    case.plan(&[("a", "max_turns: 10")]);
+    for number in 1..=3 {
+        case.script("a", number, OUT_OF_TURNS);
+    }
+    let ended = case.go(&["--retries", "5"]);
+    assert_eq!(case.starts("a"), 2, "{}", ended.err);
+    assert_ne!(ended.code, Some(0));
+    assert!(ended.out.contains("limit_turns"), "{}", ended.out);
+}
+
+#[test]
+fn a_limit_of_turns_is_not_raised_for_another_failure_or_without_retries() {
+    let case = Case::new();
+    case.plan(&[("a", "max_turns: 10, retries: 0")]);
+    case.script("a", 1, OUT_OF_TURNS);
+    assert_ne!(case.go(&[]).code, Some(0));
+    assert_eq!(case.starts("a"), 1);
+    let failure = r#"result '"subtype":"error_during_execution","is_error":true' 1"#;
+    let case = second(failure, "max_turns: 10", &[]);
+    assert!(case.seen("a", 2, "args").contains("--max-turns=10 "));
+}
+
+#[test]
+fn the_configuration_sets_the_highest_limit_of_turns_and_the_time_of_a_task() {
+    let case = Case::new();
+    std::fs::create_dir_all(case.path("config/claude-runner")).expect("made");
+    let text = "turns_max = 15\ntask_timeout = \"90m\"\n";
+    case.write("config/claude-runner/config.toml", text);
+    case.plan(&[("a", "max_turns: 10")]);
+    case.script("a", 1, OUT_OF_TURNS);
+    assert_eq!(case.go(&[]).code, Some(0));
+    assert!(case.seen("a", 2, "args").contains("--max-turns=15 "));
+    let spec = case.of_run("attempts/a/1/attempt.json");
+    assert!(spec.contains(r#""timeout":5400.0"#), "{spec}");
 }
 
 #[test]

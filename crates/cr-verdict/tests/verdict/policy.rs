@@ -109,34 +109,71 @@ fn every_outcome_has_a_decision_with_a_reason() {
     }
 }
 
+/// An attempt that has reached its limit of `turns`.
+fn out_of_turns(turns: u64) -> Attempt {
+    let mut attempt = ended(Outcome::LimitTurns);
+    attempt.limits.max_turns = Some(turns);
+    attempt
+}
+
 #[test]
-fn turns_double_up_to_thirty_or_four_times_the_first_limit() {
-    // (the first limit, the last limit, the next)
+fn a_limit_of_turns_is_doubled_up_to_the_maximum_unless_it_is_above_that() {
+    // (the maximum, the limit, the next)
     let cases = [
-        (10, 10, Some(20)),
-        (10, 20, Some(40)),
-        (10, 40, None),
-        (5, 20, Some(30)),
-        (5, 30, None),
-        (50, 100, Some(200)),
-        (50, 200, None),
+        (30, 5, 10),
+        (30, 10, 20),
+        (30, 15, 30),
+        (30, 20, 30),
+        (30, 30, 30),
+        (30, 31, 62),
+        (30, 100, 200),
+        (150, 50, 100),
+        (150, 100, 150),
+        (10, 20, 40),
     ];
-    for (first, last, expected) in cases {
-        let with = |turns| {
-            let mut attempt = ended(Outcome::LimitTurns);
-            attempt.limits.max_turns = Some(turns);
-            attempt
-        };
-        let many = Settings {
-            retries: 9,
+    for (turns_max, limit, expected) in cases {
+        let settings = Settings {
+            turns_max,
             ..Settings::default()
         };
-        let decision = next(&with(last), &[with(first)], &many);
-        match expected {
-            Some(turns) => assert_eq!(retry(decision).limits.max_turns, Some(turns)),
-            None => assert_eq!(decision.action, Action::GiveUp, "{first} {last}"),
-        }
+        let again = retry(next(&out_of_turns(limit), &[], &settings));
+        assert_eq!(
+            again.limits.max_turns,
+            Some(expected),
+            "{turns_max} {limit}"
+        );
+        assert!(again.resume, "{turns_max} {limit}");
     }
+}
+
+#[test]
+fn a_limit_of_turns_is_raised_once() {
+    let many = Settings {
+        retries: 9,
+        ..Settings::default()
+    };
+    let failed = ended(Outcome::Failed);
+    for earlier in [
+        vec![out_of_turns(10)],
+        vec![out_of_turns(10), failed.clone()],
+        vec![failed.clone(), out_of_turns(10)],
+    ] {
+        let decision = next(&out_of_turns(20), &earlier, &many);
+        assert_eq!(decision.action, Action::GiveUp);
+        let reason = "the limit of turns, 20, was reached again; it is raised once";
+        assert_eq!(decision.reason, reason);
+    }
+    let again = retry(next(&out_of_turns(10), &[failed], &many));
+    assert_eq!(again.limits.max_turns, Some(20), "a first time");
+}
+
+#[test]
+fn the_highest_limit_of_turns_is_given_again_only_to_a_session() {
+    let mut attempt = out_of_turns(30);
+    attempt.can_resume = false;
+    let decision = next(&attempt, &[], &Settings::default());
+    assert_eq!(decision.action, Action::GiveUp);
+    assert_eq!(decision.reason, "the limit of turns is at its maximum, 30");
 }
 
 #[test]
