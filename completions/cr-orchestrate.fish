@@ -59,7 +59,7 @@ complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -s m
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l permission-mode -d 'default, acceptEdits, plan, dontAsk, bypassPermissions, …' -r
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l max-turns -d 'The turn limit of a first attempt [default: 100]' -r
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l max-budget -d 'The budget of a first attempt, in dollars' -r
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l timeout -d 'The time limit of a first attempt [default: twice the estimate, else 2h]' -r
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l timeout -d 'The time limit of a first attempt [default: twice the estimate, else `task_timeout` of the configuration, 2h]' -r
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l dry-run -d 'Print the tasks that would run, in their order'
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l halt -d 'Start no other task after one has failed'
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l sprint -d 'Ask each agent to report its status as JSON, and use it as the result'

@@ -8,7 +8,7 @@ complete -c cr-summarize -l delimiter -d 'Print a line `---CLAUDE-RUNNER-RESULT-
 complete -c cr-summarize -l per-session -d 'Print one line for each session of an input. Of more than 10,000, those whose last line is the oldest are printed while the input is read; if one goes on later, it gets a second line, with `session` in `truncated`'
 complete -c cr-summarize -l total -d 'Print one more line at the end: the sum of all summaries, with `"total": true`'
 complete -c cr-summarize -l no-subagents -d 'Do not count the work of a session\'s subagents that is in their own logs or in `progress` lines'
-complete -c cr-summarize -l estimate-cost -d 'Estimate the cost by list prices (of 2026-11-18) where the input does not say it'
+complete -c cr-summarize -l estimate-cost -d 'Estimate the cost where the input does not say it: by the file `prices` of the configuration, else by list prices (of 2026-11-18)'
 complete -c cr-summarize -l tee -d 'Pass the input on to standard output, as it is; the summary goes to --run-dir only. Implies --read-on'
 complete -c cr-summarize -l read-on -d 'Read on to the end when nobody reads standard output any more: the exit status is the verdict'
 complete -c cr-summarize -l output-schema -d 'Print the JSON Schema of the summary, and do nothing else'

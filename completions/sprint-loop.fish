@@ -59,7 +59,7 @@ complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -s m -l
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l permission-mode -d 'default, acceptEdits, plan, dontAsk, bypassPermissions, …' -r
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l max-turns -d 'The turn limit of a first attempt [default: 100]' -r
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l max-budget -d 'The budget of a first attempt, in dollars' -r
-complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l timeout -d 'The time limit of a first attempt [default: twice the estimate, else 2h]' -r
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l timeout -d 'The time limit of a first attempt [default: twice the estimate, else `step_timeout` of the configuration, 2h]' -r
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l dry-run -d 'Print the steps that would run, in their order'
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l halt -d 'Start no other step after one has failed'
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l rerun-lost -d 'Retry attempts that were cut off without a record of how they ended'

@@ -67,3 +67,14 @@ fn every_answer_of_several_inputs_satisfies_the_schema() {
     checker.check_lines(&text);
     checker.every_property_had_a_value();
 }
+
+#[test]
+fn the_turns_of_one_task_satisfy_the_schema() {
+    let mut checker = Checker::of("cr-turns", "--output-schema");
+    for args in [["--type", "debugging"], ["--title", "Migrate all"]] {
+        let output = World::new().tool("cr-turns").args(args).output();
+        let text = String::from_utf8(output.expect("run").stdout).expect("text");
+        checker.check_lines(&text);
+    }
+    checker.every_property_had_a_value();
+}

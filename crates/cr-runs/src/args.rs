@@ -186,8 +186,8 @@ pub(crate) struct PruneArgs {
 /// `CR_PERMISSION_MODE` or the configuration says otherwise. Every option of
 /// cr-spawn is taken.
 ///
-/// With --retry a run may take several attempts, by what went wrong: more turns,
-/// budget or time; the session of an agent that was cut off; a new one with the
+/// With --retry a run may take several attempts, by what went wrong: twice the
+/// turns, once; more budget or time; the session of an agent that was cut off; a new one with the
 /// error as context; a wait until a limit resets. Each has a directory of its own
 /// in the run's. The summary lists them in `attempts`, and its `cost_usd` is the
 /// sum; the verdict is the last one's.

@@ -71,7 +71,7 @@ Exit status, of one input:
   75       rate limit, overload or network: wait (`retry.at`) and run it again
   76       the context is exhausted
   77       not logged in, or no credit
-  78       the file of prices is wrong
+  78       the file of prices, or the configuration for --estimate-cost, is wrong
   124      a clock ran out before a result
   125-127  the agent could not be started
   128+n    ended by signal n

@@ -101,8 +101,8 @@ pub struct Args {
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..))]
     pub context_window: Option<u64>,
 
-    /// Estimate the cost by list prices (of 2026-11-18) where the input does
-    /// not say it
+    /// Estimate the cost where the input does not say it: by the file `prices` of
+    /// the configuration, else by list prices (of 2026-11-18)
     #[arg(long)]
     pub estimate_cost: bool,
 
@@ -142,7 +142,12 @@ pub struct Args {
 
 impl Args {
     fn options(&self) -> anyhow::Result<SummaryOptions> {
-        let prices = match &self.prices {
+        let configured = match &self.prices {
+            // Other uses need no configuration, and none of its errors.
+            None if self.estimate_cost => cr_config::Config::load()?.prices(),
+            _ => None,
+        };
+        let prices = match self.prices.as_ref().or(configured.as_ref()) {
             Some(file) => Some(Prices::read(file)?),
             None => self.estimate_cost.then(Prices::default),
         };

@@ -44,7 +44,7 @@ const fn line(name: &'static str, heading: &'static str, subtype: &'static str) 
     }
 }
 
-const DOCUMENTS: [Document; 6] = [
+const DOCUMENTS: [Document; 7] = [
     Document {
         title: "The summary of cr-summarize",
         sources: &[
@@ -81,6 +81,13 @@ const DOCUMENTS: [Document; 6] = [
         roots: &[root("Status", "Fields of a run")],
         schema: "crates/cr-runs/schema.json",
         page: "cr-runs.1",
+    },
+    Document {
+        title: "The turns of one task, as cr-turns --title prints them",
+        sources: &["crates/cr-turns/src/turns.rs"],
+        roots: &[root("Turns", "Fields of the turns of one task")],
+        schema: "crates/cr-turns/schema.json",
+        page: "cr-turns.1",
     },
     Document {
         title: "A line of cr-orchestrate, or of cr-orchestrate status --json",

@@ -110,6 +110,16 @@ fn cost_is_estimated_only_where_asked_for_and_known() {
         cost(&flags, &message("a", 2_000_000)),
         (json!(2.0), json!("estimate"))
     );
+    let config = dir.path().join("config.toml");
+    let text = format!("prices = \"{}\"\n", file.display());
+    std::fs::write(&config, text).expect("written");
+    let output = tool()
+        .args(estimate)
+        .env("CR_CONFIG", &config)
+        .write_stdin(message("a", 2_000_000))
+        .output()
+        .expect("run");
+    assert_eq!(summary(&output).1["cost_usd"], 2.0, "by the configuration");
     std::fs::write(&file, "{\"m\": {\n  \"input\": \"free\"}}").expect("written");
     let output = tool().args(flags).write_stdin("").output().expect("run");
     assert_eq!(output.status.code(), Some(78));
