@@ -129,99 +129,31 @@ fn a_wrong_key_or_value_is_refused_with_its_line() {
 
 #[test]
 fn a_value_outside_its_range_is_refused_with_the_range() {
+    #[rustfmt::skip]
     let cases = [
-        (
-            "turns_min = 2",
-            "1: turns_min: expected a whole number from 3 to 1000",
-        ),
-        (
-            "turns_min = 1001",
-            "1: turns_min: expected a whole number from 3 to 1000",
-        ),
-        (
-            "turns_min = 4.5",
-            "1: turns_min: expected a whole number from 3 to 1000",
-        ),
-        (
-            "turns_max = \"30\"",
-            "1: turns_max: expected a whole number from 3 to 1000",
-        ),
-        (
-            "turns_min = 31",
-            "1: turns_min: expected a whole number of at most 30 (turns_max)",
-        ),
-        (
-            "turns_min = 9\nturns_max = 8",
-            "2: turns_max: expected a whole number of at least 9 (turns_min)",
-        ),
-        (
-            "turns_by_type = 5",
-            "1: turns_by_type: expected a table such as { debugging = 20 }",
-        ),
-        (
-            "\n[turns_by_type]\nx = 5\ny = \"6\"",
-            "4: turns_by_type.y: expected a whole number from 1 to 1000",
-        ),
-        (
-            "turns_by_type.story = 50",
-            "1: turns_by_type.story: expected a whole number from 3 (turns_min) to 30 (turns_max)",
-        ),
-        (
-            "turns_by_type = { x = 5, X = 6 }",
-            "1: turns_by_type.x: the same type twice; upper and lower case do not matter",
-        ),
-        (
-            "turns_by_type = { \"\" = 5 }",
-            "1: turns_by_type.: expected a name of one line, not empty",
-        ),
-        (
-            "context_warn = 1.5",
-            "1: context_warn: expected a number from 0 to 1",
-        ),
-        (
-            "context_warn = -0.1",
-            "1: context_warn: expected a number from 0 to 1",
-        ),
-        (
-            "context_warn = nan",
-            "1: context_warn: expected a number from 0 to 1",
-        ),
-        (
-            "context_emergency = \"95%\"",
-            "1: context_emergency: expected a number from 0 to 1",
-        ),
-        (
-            "context_warn = 0.8",
-            "1: context_warn: expected a number below 0.80 (context_refresh)",
-        ),
-        (
-            "context_refresh = 0.6",
-            "1: context_refresh: expected a number above 0.70 (context_warn)",
-        ),
-        (
-            "context_emergency = 0.5\ncontext_refresh = 0.75",
-            "1: context_emergency: expected a number above 0.75 (context_refresh)",
-        ),
-        (
-            "task_timeout = 30",
-            "1: task_timeout: expected a time of at least 60 seconds",
-        ),
-        (
-            "task_timeout = 0",
-            "1: task_timeout: expected a time of at least 60 seconds",
-        ),
-        (
-            "task_timeout = \"59s\"",
-            "1: task_timeout: expected a time of at least 60 seconds",
-        ),
-        (
-            "task_timeout = \"soon\"",
-            "1: task_timeout: `soon` is neither seconds nor a duration such as 2h30m",
-        ),
-        (
-            "prices = \"prices.json\"",
-            "1: prices: expected a path that begins with / or ~/",
-        ),
+        ("turns_min = 2", "1: turns_min: expected a whole number from 3 to 1000"),
+        ("turns_min = 1001", "1: turns_min: expected a whole number from 3 to 1000"),
+        ("turns_min = 4.5", "1: turns_min: expected a whole number from 3 to 1000"),
+        ("turns_max = \"30\"", "1: turns_max: expected a whole number from 3 to 1000"),
+        ("turns_min = 31", "1: turns_min: expected a whole number of at most 30 (turns_max)"),
+        ("turns_min = 9\nturns_max = 8", "2: turns_max: expected a whole number of at least 9 (turns_min)"),
+        ("turns_by_type = 5", "1: turns_by_type: expected a table such as { debugging = 20 }"),
+        ("\n[turns_by_type]\nx = 5\ny = \"6\"", "4: turns_by_type.y: expected a whole number from 1 to 1000"),
+        ("turns_by_type.story = 50", "1: turns_by_type.story: expected a whole number from 3 (turns_min) to 30 (turns_max)"),
+        ("turns_by_type = { x = 5, X = 6 }", "1: turns_by_type.x: the same type twice; upper and lower case do not matter"),
+        ("turns_by_type = { \"\" = 5 }", "1: turns_by_type.: expected a name of one line, not empty"),
+        ("context_warn = 1.5", "1: context_warn: expected a number from 0 to 1"),
+        ("context_warn = -0.1", "1: context_warn: expected a number from 0 to 1"),
+        ("context_warn = nan", "1: context_warn: expected a number from 0 to 1"),
+        ("context_emergency = \"95%\"", "1: context_emergency: expected a number from 0 to 1"),
+        ("context_warn = 0.8", "1: context_warn: expected a number below 0.80 (context_refresh)"),
+        ("context_refresh = 0.6", "1: context_refresh: expected a number above 0.70 (context_warn)"),
+        ("context_emergency = 0.5\ncontext_refresh = 0.75", "1: context_emergency: expected a number above 0.75 (context_refresh)"),
+        ("task_timeout = 30", "1: task_timeout: expected a time of at least 60 seconds"),
+        ("task_timeout = 0", "1: task_timeout: expected a time of at least 60 seconds"),
+        ("task_timeout = \"59s\"", "1: task_timeout: expected a time of at least 60 seconds"),
+        ("task_timeout = \"soon\"", "1: task_timeout: `soon` is neither seconds nor a duration such as 2h30m"),
+        ("prices = \"prices.json\"", "1: prices: expected a path that begins with / or ~/"),
     ];
     let case = configured("");
     let file = case.path("home/.config/claude-runner/config.toml");
