@@ -1,0 +1,150 @@
+//! One log from a place in it to its last newline.
+
+use std::io::{self, Read};
+
+use cr_io::{Line as Piece, Lines};
+
+use crate::fact::Sink;
+use crate::facts_of_line::{FileFacts, report};
+use crate::line::{Line, Reading};
+
+/// What the first lines of a log say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Head {
+    /// The first session that a line names.
+    pub session_id: Option<String>,
+    /// The first time, in milliseconds since 1970.
+    pub first_at: Option<i64>,
+    /// The first directory.
+    pub cwd: Option<String>,
+}
+
+impl Head {
+    fn is_complete(&self) -> bool {
+        self.session_id.is_some() && self.first_at.is_some() && self.cwd.is_some()
+    }
+
+    fn take(&mut self, line: &Line<'_>) {
+        if self.session_id.is_none() {
+            self.session_id = line.session_id.map(|id| id.decode().into_owned());
+        }
+        if self.first_at.is_none() {
+            self.first_at = line.at();
+        }
+        if self.cwd.is_none() {
+            self.cwd = line.cwd.map(|cwd| cwd.decode().into_owned());
+        }
+    }
+}
+
+/// Where to begin; the default is the beginning of the log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Resume {
+    /// Bytes of the log that were read before; of a compressed one, bytes of what
+    /// it was before.
+    pub offset: u64,
+    /// What they said.
+    pub head: Head,
+    /// The subagent, if this is its own log.
+    pub agent_id: Option<String>,
+}
+
+/// How far a log was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scanned {
+    /// The byte after the last newline, from the beginning of the log: where the
+    /// next scan begins.
+    pub offset: u64,
+    /// What the first lines said.
+    pub head: Head,
+    /// Whole lines of this scan.
+    pub lines: u64,
+    /// Lines that are no JSON object, as far as they were read.
+    pub bad_lines: u64,
+    /// Lines over 64 MiB; they are not read.
+    pub long_lines: u64,
+}
+
+/// Reads a log from `start`, where `reader` already is, and gives its facts to
+/// `sink`. A last line without a newline is left for the next scan.
+pub fn scan(reader: impl Read, start: &Resume, sink: &mut impl Sink) -> io::Result<Scanned> {
+    let mut lines = Lines::new(reader);
+    let mut scan = Scan {
+        scanned: Scanned {
+            offset: start.offset,
+            head: start.head.clone(),
+            ..Scanned::default()
+        },
+        agent_id: start.agent_id.as_deref().unwrap_or_default(),
+        sink,
+    };
+    loop {
+        match lines.next()? {
+            None | Some(Piece::Torn(_)) => break,
+            Some(Piece::Whole(line)) => scan.line(line),
+            Some(Piece::Long(_)) => {
+                if !scan.long_line(&mut lines)? {
+                    break;
+                }
+            }
+        }
+    }
+    Ok(scan.scanned)
+}
+
+struct Scan<'a, S> {
+    scanned: Scanned,
+    agent_id: &'a str,
+    sink: &'a mut S,
+}
+
+impl<S: Sink> Scan<'_, S> {
+    /// Reads a line that does not fit the buffer; returns whether it is whole.
+    fn long_line(&mut self, lines: &mut Lines<impl Read>) -> io::Result<bool> {
+        match lines.whole()? {
+            Some(Piece::Whole(line)) => {
+                self.line(line);
+                return Ok(true);
+            }
+            Some(_) => return Ok(false),
+            None => {}
+        }
+        let mut length = 0;
+        let is_whole = lines.pass(|part| length += part.len())?;
+        if is_whole {
+            self.passed(length);
+            self.scanned.long_lines += 1;
+        }
+        Ok(is_whole)
+    }
+
+    fn line(&mut self, bytes: &[u8]) {
+        self.passed(bytes.len());
+        let bytes = cr_event::strip(bytes);
+        if bytes.is_empty() {
+            return;
+        }
+        let head = &mut self.scanned.head;
+        let is_head = !head.is_complete();
+        match Line::read(bytes, is_head) {
+            Reading::Line(line) => {
+                if is_head {
+                    head.take(&line);
+                }
+                let file = FileFacts {
+                    session_id: head.session_id.as_deref().unwrap_or_default(),
+                    agent_id: self.agent_id,
+                };
+                report(&line, file, self.sink);
+            }
+            Reading::Nothing => {}
+            Reading::Broken => self.scanned.bad_lines += 1,
+        }
+    }
+
+    /// Notes a line of `length` bytes and its newline.
+    fn passed(&mut self, length: usize) {
+        self.scanned.offset += length as u64 + 1;
+        self.scanned.lines += 1;
+    }
+}
