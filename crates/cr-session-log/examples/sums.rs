@@ -30,19 +30,28 @@ fn main() -> anyhow::Result<()> {
                     });
                     let mut key = DefaultHasher::new();
                     (message.message_id, message.request_id).hash(&mut key);
-                    let sum = messages.entry(key.finish()).or_insert((model, message.usage));
+                    let sum = messages
+                        .entry(key.finish())
+                        .or_insert((model, message.usage));
                     sum.1 = sum.1.max(message.usage);
                 }
             }
             Report::Scanned(_) => {}
-            Report::Failed(err) => failed.push(format!("{}: {err:#}", files[index].log.path.display())),
+            Report::Failed(err) => {
+                failed.push(format!("{}: {err:#}", files[index].log.path.display()))
+            }
         }
         Ok::<(), Infallible>(())
     });
     let mut sums: BTreeMap<&str, [u64; 4]> = BTreeMap::new();
     for (model, usage) in messages.values() {
         let sum = sums.entry(models[*model].as_str()).or_default();
-        let counts = [usage.input, usage.output, usage.cache_read, usage.cache_creation];
+        let counts = [
+            usage.input,
+            usage.output,
+            usage.cache_read,
+            usage.cache_creation,
+        ];
         for (sum, count) in sum.iter_mut().zip(counts) {
             *sum += count;
         }

@@ -182,7 +182,10 @@ fn is_prompt(line: &Line<'_>, body: &Body<'_>) -> bool {
         return false;
     }
     let origin = line.origin.and_then(|origin| origin.get("kind"));
-    if origin.and_then(Raw::text).is_some_and(|kind| !kind.is("human")) {
+    if origin
+        .and_then(Raw::text)
+        .is_some_and(|kind| !kind.is("human"))
+    {
         return false;
     }
     let start = body.text.map(|text| text.prefix(64)).unwrap_or_default();

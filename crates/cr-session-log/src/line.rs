@@ -140,7 +140,10 @@ impl<'a> Line<'a> {
                 self.is_fork |= !cursor.raw()?.is_null();
                 return Ok(());
             }
-            b"isMeta" | b"isSynthetic" | b"isReplay" | b"isCompactSummary"
+            b"isMeta"
+            | b"isSynthetic"
+            | b"isReplay"
+            | b"isCompactSummary"
             | b"isVisibleInTranscriptOnly" => {
                 self.is_meta |= is_true(cursor.raw()?);
                 return Ok(());
@@ -183,7 +186,9 @@ impl<'a> Line<'a> {
     /// The line of a subagent that a `progress` line carries, as a line of the
     /// same log.
     pub(crate) fn carried(&self) -> Option<Line<'a>> {
-        let data = self.data.filter(|_| self.kind == Some(LineKind::Progress))?;
+        let data = self
+            .data
+            .filter(|_| self.kind == Some(LineKind::Progress))?;
         let is_agents = data.get("type").and_then(Raw::text)?.is("agent_progress");
         let carried = data.get("message").filter(|_| is_agents)?;
         let Reading::Line(mut line) = Line::read(carried.bytes(), true) else {

@@ -78,7 +78,12 @@ mod tests {
         assert_eq!(at("2026-11-18T02:23:41.055+02:00"), expected);
         assert_eq!(at("2026-11-18T00:23:41.0550Z"), expected);
         assert_eq!(at("2026-11-18T00:23:41.05\\u0035Z"), expected);
-        let none = ["", "now", "2026-02-30T00:00:00.000Z", "2026-13-01T00:00:00.000Z"];
+        let none = [
+            "",
+            "now",
+            "2026-02-30T00:00:00.000Z",
+            "2026-13-01T00:00:00.000Z",
+        ];
         for text in none {
             assert_eq!(at(text), None, "{text}");
         }
