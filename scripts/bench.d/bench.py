@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import import_logs
 import measure
 import message
 import peers
@@ -330,7 +331,7 @@ def bench_growth(report):
 def main():
     parser = argparse.ArgumentParser(prog="bench")
     parser.add_argument("--quick", action="store_true", help="20 MB instead of 200, three rounds")
-    parser.add_argument("--only", choices=["filter", "summarize", "extract", "startup", "runner", "message", "growth"])
+    parser.add_argument("--only", choices=["filter", "summarize", "extract", "startup", "runner", "message", "import", "growth"])
     parser.add_argument("--growth", action="store_true", help="also 10 to 1000 MB (2 GB of files)")
     parser.add_argument("--rounds", type=int)
     options = parser.parse_args()
@@ -354,6 +355,8 @@ def main():
         runner.bench(report, TOP, TARGET / "release", options.rounds)
     if options.only in [None, "message"]:
         message.bench(report, tool("cr-spawn"), CORPORA)
+    if options.only in [None, "import"]:
+        import_logs.bench(report, TARGET / "release", CORPORA, options)
     if options.growth or options.only == "growth":
         bench_growth(report)
     report.write()

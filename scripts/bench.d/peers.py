@@ -11,6 +11,8 @@ from pathlib import Path
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "claude-runner"
 JAQ = "3.1.2"
+# The newest whose native program is there for every platform.
+CCUSAGE = "20.0.24"
 # The Python binding of jq carries the source of jq itself.
 JQ, JQ_BINDING = "1.8.2", "1.13.0"
 
@@ -92,6 +94,21 @@ def jaq():
         if program.exists():
             say_size(f"jaq {JAQ}", folder)
     return str(program) if version(program) else None
+
+
+def ccusage():
+    """The native program of ccusage, without the script that starts it."""
+    folder = CACHE / f"ccusage-{CCUSAGE}"
+    pattern = "node_modules/@ccusage/*/bin/ccusage"
+    if not any(folder.glob(pattern)) and shutil.which("npm"):
+        folder.mkdir(parents=True, exist_ok=True)
+        if quiet("npm", "install", "--prefix", str(folder), f"ccusage@{CCUSAGE}"):
+            say_size(f"ccusage {CCUSAGE}", folder)
+    program = next(folder.glob(pattern), None)
+    if program:
+        # The package has it without the permission; its starter gives it.
+        program.chmod(0o755)
+    return str(program) if program and version(program) else None
 
 
 def all_of_them():

@@ -38,7 +38,7 @@ fn main() -> anyhow::Result<()> {
             }
             Report::Scanned(_) => {}
             Report::Failed(err) => {
-                failed.push(format!("{}: {err:#}", files[index].log.path.display()))
+                failed.push(format!("{}: {err:#}", files[index].log.path.display()));
             }
         }
         Ok::<(), Infallible>(())

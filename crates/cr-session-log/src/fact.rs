@@ -51,6 +51,10 @@ impl Tokens {
 ///
 /// Its key is `message_id` and `request_id`. Texts that a line does not have are
 /// empty.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "five things a line says or not"
+)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MessageOf<S> {
     /// The id that all lines of the answer share; `uuid:` and the id of the line

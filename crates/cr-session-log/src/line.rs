@@ -39,6 +39,7 @@ impl LineKind {
 }
 
 /// The parts of a line. The first of two fields with one name counts.
+#[expect(clippy::struct_excessive_bools, reason = "flags of the line itself")]
 #[derive(Debug, Default)]
 pub(crate) struct Line<'a> {
     pub(crate) kind: Option<LineKind>,
@@ -67,6 +68,10 @@ pub(crate) struct Line<'a> {
 }
 
 /// What [`Line::read`] made of a line.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "on the stack of one call; a box would be one a line"
+)]
 pub(crate) enum Reading<'a> {
     /// A line that may hold facts.
     Line(Line<'a>),

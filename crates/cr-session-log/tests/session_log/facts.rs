@@ -132,7 +132,7 @@ fn a_subagent_is_named_by_its_lines_or_by_its_file() {
         agent_id: Some("file".to_owned()),
         ..Resume::default()
     };
-    let log = format!("{}\n{}\n", answer(), prompt(json!("Look.")));
+    let log = format!("{}\n{}\n", answer(), prompt(&json!("Look.")));
     let (facts, _) = scanned(log.as_bytes(), &start);
     let [FactOf::Message(message), FactOf::ToolCall(_)] = &facts[..] else {
         panic!("{facts:?}");
@@ -154,7 +154,7 @@ fn a_progress_line_carries_the_message_of_a_subagent() {
     assert_eq!(facts_of(&other), []);
 }
 
-fn prompt(content: Value) -> Value {
+fn prompt(content: &Value) -> Value {
     json!({"type": "user", "message": {"role": "user", "content": content}, "uuid": "u",
         "timestamp": AT, "sessionId": "s", "isSidechain": false})
 }
@@ -177,7 +177,7 @@ fn a_prompt_is_what_a_person_wrote() {
         json!("a tool_result"),
         json!(command),
     ] {
-        assert!(is_turn(&prompt(content.clone())), "{content}");
+        assert!(is_turn(&prompt(&content)), "{content}");
     }
     let interrupted = "[Request interrupted by user for tool use]";
     #[rustfmt::skip]
@@ -187,7 +187,7 @@ fn a_prompt_is_what_a_person_wrote() {
         json!("<bash-stdout>x</bash-stdout>"),
     ];
     for content in others {
-        assert!(!is_turn(&prompt(content.clone())), "{content}");
+        assert!(!is_turn(&prompt(&content)), "{content}");
     }
     for flag in [
         "isMeta",
@@ -196,11 +196,11 @@ fn a_prompt_is_what_a_person_wrote() {
         "isVisibleInTranscriptOnly",
     ] {
         assert!(
-            !is_turn(&with(prompt(json!("go")), "", flag, json!(true))),
+            !is_turn(&with(prompt(&json!("go")), "", flag, json!(true))),
             "{flag}"
         );
     }
-    let origin = |kind: &str| with(prompt(json!("go")), "", "origin", json!({"kind": kind}));
+    let origin = |kind: &str| with(prompt(&json!("go")), "", "origin", json!({"kind": kind}));
     assert!(is_turn(&origin("human")) && !is_turn(&origin("task-notification")));
 }
 
@@ -213,7 +213,7 @@ fn a_tool_that_failed_is_named_whatever_else_the_line_holds() {
         result("t3", json!(true)),
         result("t4", json!("true"))
     ]);
-    let failed: Vec<String> = facts_of(&prompt(content))
+    let failed: Vec<String> = facts_of(&prompt(&content))
         .into_iter()
         .map(|fact| match fact {
             FactOf::ToolFailed(failed) => failed.tool_use_id,

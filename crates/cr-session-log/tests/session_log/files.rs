@@ -1,9 +1,12 @@
 //! Many logs: how they are found and read in threads.
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::Command;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 use cr_session_log::{FactOf, FileToScan, Report, Scanned, find_logs, scan_files};
 
@@ -153,13 +156,11 @@ fn lines_of_one_message_are_one_fact_of_a_batch() {
 #[test]
 fn a_file_is_read_on_where_it_was_left_also_a_compressed_one() {
     let dir = tempfile::tempdir().expect("a folder");
-    let path = dir.path().join("a.jsonl");
-    put(&path, &(answer(1, 1) + &answer(2, 1)));
-    put(&dir.path().join("b.jsonl"), &(answer(1, 1) + &answer(2, 1)));
-    let zipped = Command::new("gzip")
-        .arg(dir.path().join("b.jsonl"))
-        .status();
-    assert!(zipped.expect("gzip").success());
+    put(&dir.path().join("a.jsonl"), &(answer(1, 1) + &answer(2, 1)));
+    let mut zipped = GzEncoder::new(Vec::new(), Compression::fast());
+    write!(zipped, "{}{}", answer(1, 1), answer(2, 1)).expect("zipped");
+    let zipped = zipped.finish().expect("zipped");
+    fs::write(dir.path().join("b.jsonl.gz"), zipped).expect("written");
     let logs = find_logs(&[dir.path().to_owned()]).expect("found");
     let mut files: Vec<FileToScan> = logs.into_iter().map(FileToScan::from).collect();
     for file in &mut files {
