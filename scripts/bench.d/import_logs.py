@@ -11,7 +11,8 @@ cases below are run again each time):
   line with the largest sum of tokens. A line with another request id is another
   message; but if one of the two is a subagent's (`isSidechain`), they are one, and
   the line that is not the subagent's counts. Without an id every line counts.
-* A request id that is missing is an id of its own: the two are two messages.
+* Where the request id is missing, the time takes its place: lines of one message
+  with two times are two messages.
 * Subagents' files and `progress` lines count as the rest does; forks are copies.
 * Cache writes are the sum of the nested `cache_creation`, if there is one.
 * `<synthetic>` and lines without a model are in no model's sum.
@@ -91,6 +92,11 @@ CASES = [
     ("null for `speed`", [[answer(usage={"speed": None})]], "ccusage leaves the line out"),
     ("no time", [[NO_TIME]], "ccusage leaves the line out"),
     ("no id", [[answer(message=""), answer(message="")]], "ccusage leaves out an empty id; we take the line's own"),
+    (
+        "no request id, and two times",
+        [[answer(request=None), answer(request=None, timestamp="2026-01-01T00:00:01.000Z")]],
+        "ccusage takes the time for a request id; to us the lines are one message",
+    ),
     ("the fast mode", [[answer(usage={"speed": "fast"})]], "ccusage gives it a name of its own; we a flag"),
 ]
 

@@ -7,8 +7,8 @@
 //! - **A fact is no sum.** A message has several lines, and several files may
 //!   have a copy of it. Each is reported; whoever stores facts merges those of
 //!   one key by the larger of each count ([`Tokens::max`]).
-//! - **A log grows.** Only lines with their newline are read. [`Scanned`] says
-//!   where to go on, and what the head of the file said.
+//! - **A log grows.** Only whole lines are read. [`Scanned`] says where to go on,
+//!   and what the head of the file said.
 //! - **Most lines hold no fact.** They are left as soon as that is certain, by
 //!   their keys and never by a search for text.
 

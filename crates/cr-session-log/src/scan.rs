@@ -1,4 +1,4 @@
-//! One log from a place in it to its last newline.
+//! One log from a place in it to its last whole line.
 
 use std::io::{self, Read};
 
@@ -52,12 +52,12 @@ pub struct Resume {
 /// How far a log was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scanned {
-    /// The byte after the last newline, from the beginning of the log: where the
-    /// next scan begins.
+    /// The byte after the last whole line, from the beginning of the log: where
+    /// the next scan begins.
     pub offset: u64,
     /// What the first lines said.
     pub head: Head,
-    /// Whole lines of this scan.
+    /// Whole lines of this scan; blank ones do not count.
     pub lines: u64,
     /// Lines that are no JSON object, as far as they were read.
     pub bad_lines: u64,
@@ -66,7 +66,7 @@ pub struct Scanned {
 }
 
 /// Reads a log from `start`, where `reader` already is, and gives its facts to
-/// `sink`. A last line without a newline is left for the next scan.
+/// `sink`. A last line that is not whole is left for the next scan.
 pub fn scan(reader: impl Read, start: &Resume, sink: &mut impl Sink) -> io::Result<Scanned> {
     let mut lines = Lines::new(reader);
     let mut scan = Scan {
@@ -80,13 +80,10 @@ pub fn scan(reader: impl Read, start: &Resume, sink: &mut impl Sink) -> io::Resu
     };
     loop {
         match lines.next()? {
-            None | Some(Piece::Torn(_)) => break,
-            Some(Piece::Whole(line)) => scan.line(line),
-            Some(Piece::Long(_)) => {
-                if !scan.long_line(&mut lines)? {
-                    break;
-                }
-            }
+            None => break,
+            Some(Piece::Whole(line)) => scan.line(line, Ending::Newline),
+            Some(Piece::Torn(line)) => scan.line(line, Ending::Missing),
+            Some(Piece::Long(_)) => scan.long_line(&mut lines)?,
         }
     }
     Ok(scan.scanned)
@@ -98,35 +95,43 @@ struct Scan<'a, S> {
     sink: &'a mut S,
 }
 
+/// How a line ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    Newline,
+    /// The log ends first: the rest of the line may follow.
+    Missing,
+}
+
 impl<S: Sink> Scan<'_, S> {
-    /// Reads a line that does not fit the buffer; returns whether it is whole.
-    fn long_line(&mut self, lines: &mut Lines<impl Read>) -> io::Result<bool> {
+    /// Reads a line that does not fit the buffer.
+    fn long_line(&mut self, lines: &mut Lines<impl Read>) -> io::Result<()> {
         match lines.whole()? {
-            Some(Piece::Whole(line)) => {
-                self.line(line);
-                return Ok(true);
+            Some(Piece::Whole(line)) => self.line(line, Ending::Newline),
+            Some(Piece::Torn(line)) => self.line(line, Ending::Missing),
+            Some(Piece::Long(_)) | None => {
+                let mut length = 0;
+                if lines.pass(|part| length += part.len())? {
+                    self.scanned.offset += length as u64 + 1;
+                    self.scanned.lines += 1;
+                    self.scanned.long_lines += 1;
+                }
             }
-            Some(_) => return Ok(false),
-            None => {}
         }
-        let mut length = 0;
-        let is_whole = lines.pass(|part| length += part.len())?;
-        if is_whole {
-            self.passed(length);
-            self.scanned.long_lines += 1;
-        }
-        Ok(is_whole)
+        Ok(())
     }
 
-    fn line(&mut self, bytes: &[u8]) {
-        self.passed(bytes.len());
+    fn line(&mut self, bytes: &[u8], ending: Ending) {
+        let is_torn = ending == Ending::Missing;
+        let length = bytes.len() as u64 + u64::from(!is_torn);
         let bytes = cr_event::strip(bytes);
-        if bytes.is_empty() {
-            return;
-        }
         let head = &mut self.scanned.head;
         let is_head = !head.is_complete();
-        match Line::read(bytes, is_head) {
+        // No beginning of an object is an object: a last line that is one is whole.
+        match Line::read(bytes, is_head || is_torn) {
+            Reading::Broken if is_torn => return,
+            Reading::Broken => self.scanned.bad_lines += u64::from(!bytes.is_empty()),
+            Reading::Nothing => {}
             Reading::Line(line) => {
                 if is_head {
                     head.take(&line);
@@ -137,14 +142,8 @@ impl<S: Sink> Scan<'_, S> {
                 };
                 report(&line, file, self.sink);
             }
-            Reading::Nothing => {}
-            Reading::Broken => self.scanned.bad_lines += 1,
         }
-    }
-
-    /// Notes a line of `length` bytes and its newline.
-    fn passed(&mut self, length: usize) {
-        self.scanned.offset += length as u64 + 1;
-        self.scanned.lines += 1;
+        self.scanned.offset += length;
+        self.scanned.lines += u64::from(!bytes.is_empty());
     }
 }

@@ -25,17 +25,38 @@ fn the_same_facts_however_the_input_is_cut_into_reads() {
     }
 }
 
+/// The places before and behind each newline, and the end.
+fn around_newlines(log: &[u8]) -> Vec<usize> {
+    let newlines = (0..log.len()).filter(|&place| log[place] == b'\n');
+    let around = newlines.flat_map(|place| [place.saturating_sub(1), place, place + 1]);
+    around.chain([log.len()]).collect()
+}
+
+#[test]
+fn a_last_line_is_read_once_it_is_whole_with_or_without_its_newline() {
+    let line = r#"{"type":"user","sessionId":"s","message":{"content":"go"}}"#;
+    for length in 0..line.len() {
+        let (facts, scanned) = scanned(&line.as_bytes()[..length], &Resume::default());
+        assert_eq!(
+            (facts.len(), scanned.offset, scanned.lines),
+            (0, 0, 0),
+            "{length}"
+        );
+    }
+    let (facts, scanned) = scanned(line.as_bytes(), &Resume::default());
+    assert_eq!((facts.len(), scanned.lines), (1, 1));
+    assert_eq!(scanned.offset, line.len() as u64);
+}
+
 #[test]
 fn a_log_that_grows_gives_what_the_whole_gives_wherever_it_was_left() {
     let start = Resume::default();
     for (path, log) in recorded().into_iter().filter(|(_, log)| log.len() < 40_000) {
         let (facts, whole) = scanned(&log, &start);
-        for cut in (0..log.len()).step_by(53).chain([log.len()]) {
+        for cut in (0..log.len()).step_by(53).chain(around_newlines(&log)) {
             let (mut parts, first) = scanned(&log[..cut], &start);
             let left = usize::try_from(first.offset).expect("small");
             assert!(left <= cut);
-            assert!(left == 0 || log[left - 1] == b'\n');
-            assert!(!log[left..cut].contains(&b'\n'));
             let rest = Resume {
                 offset: first.offset,
                 head: first.head,
