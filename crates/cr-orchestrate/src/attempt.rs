@@ -45,6 +45,9 @@ pub(crate) struct Spec {
     /// The agent's options. An older version has recorded `flags` instead.
     #[serde(default)]
     pub(crate) agent: Option<cr_agent::Settings>,
+    /// It is an attempt of one run, which the ledger records as a whole.
+    #[serde(default)]
+    pub(crate) is_part: bool,
     /// Read only: options as arguments of cr-spawn.
     #[serde(default, skip_serializing)]
     pub(crate) flags: Vec<String>,

@@ -47,7 +47,12 @@ fn pipeline(dir: &RunDir, spec: &Spec) -> anyhow::Result<Pipeline> {
         "PATH" => (cr_agent::AGENT_PATH, value),
         _ => (name, value),
     });
-    let env = env.chain([("CR_RUN_ID", spec.run_id.as_str())]);
+    let task_type = spec.task.task_type.as_deref().unwrap_or_default();
+    let env = env.chain([
+        ("CR_RUN_ID", spec.run_id.as_str()),
+        (cr_pipeline::TASK, &spec.task.id),
+        (cr_pipeline::TASK_TYPE, task_type),
+    ]);
     let env = env.map(|(name, value)| (OsString::from(name), OsString::from(value)));
     Ok(Pipeline {
         script: Script::BuiltIn,
@@ -59,6 +64,7 @@ fn pipeline(dir: &RunDir, spec: &Spec) -> anyhow::Result<Pipeline> {
         source: Source::Spawn,
         options: options.to_argv(),
         env: env.collect(),
+        is_part: spec.is_part,
     })
 }
 

@@ -196,7 +196,7 @@ task_fields! {
         /// Absent: none.
         /// Example: `"backend"`
         role: Option<Text>,
-        /// For people and `cr-turns`.
+        /// The kind of work, for `cr-turns` and the ledger.
         ///
         /// Absent: none.
         /// Example: `"debugging"`

@@ -7,10 +7,12 @@
 //! that ask a process to end, and passes them on to the stage that runs the
 //! agent, through the pipe that `cr_signal::ControlChannel` describes.
 
+mod ledger;
 mod pipeline;
 mod record;
 mod starter;
 
+pub use ledger::{MILESTONE, NO_LEDGER, TASK, TASK_TYPE};
 pub use pipeline::{Output, Pipeline, Script, Source, Streams};
 pub use record::{Summary, summarize_record};
 pub use starter::{READER_LEFT, SIGNALS, take_signals};

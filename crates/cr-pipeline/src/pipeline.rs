@@ -10,6 +10,7 @@ use cr_io::Exit;
 use cr_rundir::{Run, file};
 use cr_signal::Signals;
 
+use crate::ledger;
 use crate::record::{feed, summarize_record};
 use crate::starter::{self, PipelineEnd};
 
@@ -103,6 +104,8 @@ pub struct Pipeline {
     pub options: Vec<OsString>,
     /// Variables for all stages.
     pub env: Vec<(OsString, OsString)>,
+    /// It is a part of another run, which is recorded in the ledger as a whole.
+    pub is_part: bool,
 }
 
 /// The pipeline's standard streams. Where there is none, it gets our own.
@@ -166,6 +169,7 @@ impl Pipeline {
             },
             options: options.to_vec(),
             env: Vec::new(),
+            is_part: false,
         })
     }
 
@@ -186,7 +190,9 @@ impl Pipeline {
             .context(shown)
             .context(Exit::Tool)?;
         let code = self.complete(end, stdout)?;
-        // The summary is there: this is the place for what follows a run.
+        if let Some(run_dir) = self.run_dir.as_ref().filter(|_| !self.is_part) {
+            ledger::record(run_dir, &self.env);
+        }
         Ok(Exit::Code(code))
     }
 
@@ -270,6 +276,7 @@ mod tests {
             source: Source::Retry,
             options: vec!["--dir=/runs/x".into(), "--".into(), "".into()],
             env: Vec::new(),
+            is_part: false,
         };
         let plain = Pipeline {
             output: Output::Report,

@@ -230,6 +230,10 @@ pub struct Runner {
     #[arg(short, long)]
     pub(crate) quiet: bool,
 
+    /// Do not record the run in the ledger; see cr-ledger
+    #[arg(long)]
+    pub(crate) no_ledger: bool,
+
     /// Print the run's id and directory, and leave it to itself; see cr-runs
     #[arg(long, conflicts_with = "no_record")]
     pub(crate) detach: bool,

@@ -43,6 +43,9 @@ pub(crate) fn begin(args: &[OsString]) -> anyhow::Result<Exit> {
     let runner = run.runner;
     let mut env = run.env;
     env.push(("CR_RUN_ID".into(), run.location.id.as_str().into()));
+    if runner.no_ledger {
+        env.push((cr_pipeline::NO_LEDGER.into(), "1".into()));
+    }
     let state_dir = config.of_file("state_dir");
     env.extend(state_dir.map(|dir| ("CR_STATE_DIR".into(), dir.into())));
     let pipeline = Pipeline {

@@ -73,6 +73,7 @@ impl RunLocation {
             },
             options: self.source_options(runner, options),
             env: Vec::new(),
+            is_part: false,
         }
     }
 

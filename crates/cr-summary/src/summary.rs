@@ -166,6 +166,12 @@ pub struct Summary {
     /// Null: if the run was not supervised, or its end is missing.
     /// Example: `true`
     pub recorded: Option<bool>,
+    /// Why the run is not in the ledger.
+    ///
+    /// Absent: unless the ledger could not be written; only in the run directory.
+    /// Example: `"the disk is full; nothing was recorded"`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ledger_error: Option<String>,
     /// The file of `--output-file`.
     ///
     /// Absent: without that option.

@@ -65,6 +65,7 @@ impl Engine {
             resume: session.filter(|_| resume),
             resumed: resume && was_cut,
             sprint: self.run.settings.sprint,
+            is_part: given.is_some(),
             scope_from: last.and_then(scope_from),
             ..Spec::default()
         };
