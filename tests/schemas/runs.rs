@@ -101,7 +101,8 @@ fn every_line_about_tasks_satisfies_the_schema_and_every_field_has_a_value_in_on
 /// The lines of a run whose agent fails: it can be continued.
 fn failing(world: &World) -> String {
     let plan = world.write("plan.ndjson", "{\"id\":\"a\",\"prompt\":\"x\"}\n");
-    let agent = world.script("agent", "exit 1");
+    let banner = r#"{"type":"system","subtype":"init","session_id":"s"}"#;
+    let agent = world.script("agent", &format!("echo '{banner}'\nexit 1"));
     let mut command = world.tool("cr-orchestrate");
     command.env("PATH", world.path_with_tools());
     command.env("CR_CLAUDE", agent).arg("--retries=0").arg(plan);
