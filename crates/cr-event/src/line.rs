@@ -95,8 +95,8 @@ pub struct Event<'a> {
     pub uuid: Option<Text<'a>>,
     /// The run, on lines of our own.
     pub run_id: Option<Text<'a>>,
-    /// The release of the CLI that wrote a line of a session log.
-    pub log_version: Option<Text<'a>>,
+    /// The version of the CLI, in a turn's banner and on lines of a session log.
+    pub cli_version: Option<Text<'a>>,
     /// How long the prompt cache was asked to keep a message, in a session log.
     pub cache_requested: Option<Text<'a>>,
     /// A subagent's line in a session log.
@@ -126,7 +126,7 @@ impl<'a> Event<'a> {
             parent: None,
             uuid: None,
             run_id: None,
-            log_version: None,
+            cli_version: None,
             cache_requested: None,
             is_sidechain: false,
             is_log: false,
@@ -165,7 +165,7 @@ impl<'a> Event<'a> {
             b"parent_tool_use_id" => keep(&mut self.parent, cursor.text()?),
             b"uuid" => keep(&mut self.uuid, cursor.text()?),
             b"run_id" => keep(&mut self.run_id, cursor.text()?),
-            b"version" => keep(&mut self.log_version, cursor.text()?),
+            b"version" | b"claude_code_version" => keep(&mut self.cli_version, cursor.text()?),
             b"promptCacheRequested" => keep(&mut self.cache_requested, cursor.text()?),
             b"isSidechain" => {
                 self.is_sidechain = cursor.raw()?.bool() == Some(true);

@@ -359,7 +359,7 @@ impl Collector {
             if let Some(model) = event.line.get("model").and_then(Raw::text) {
                 self.usage.banner(model);
             }
-            self.session.banner(event.line);
+            self.session.banner(event);
         } else if event.is("api_retry") || event.is("api_error") {
             self.api_retries += 1;
         } else if event.is("turn_duration") || event.is("stop_hook_summary") {

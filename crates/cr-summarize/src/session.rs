@@ -25,7 +25,7 @@ impl SessionFacts {
     pub(crate) fn line(&mut self, event: &Event<'_>) {
         self.is_log |= event.is_log;
         self.at(event.at);
-        if let Some(version) = event.log_version.filter(|_| event.is_log) {
+        if let Some(version) = event.cli_version.filter(|_| event.is_log) {
             self.version(version);
         }
         let Some(id) = event.session_id else {
@@ -69,11 +69,12 @@ impl SessionFacts {
     }
 
     /// Takes the banner of a turn.
-    pub(crate) fn banner(&mut self, line: Raw<'_>) {
+    pub(crate) fn banner(&mut self, event: &Event<'_>) {
+        let line = event.line;
         if let Some(cwd) = line.string("cwd") {
             self.cwd = Some(cwd.into_owned());
         }
-        if let Some(version) = line.get("claude_code_version").and_then(Raw::text) {
+        if let Some(version) = event.cli_version {
             self.version(version);
         }
         let tools = line.get("tools").map(Raw::items).unwrap_or_default();
