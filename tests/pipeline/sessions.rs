@@ -90,6 +90,16 @@ impl Session {
         String::from_utf8(output.expect("run cr-runs").stdout).expect("text")
     }
 
+    /// The same, when it contains `text`.
+    fn runs_until(&self, args: &[&str], text: &str) -> String {
+        let mut said = String::new();
+        until(&format!("cr-runs {args:?} says {text}"), || {
+            said = self.runs(args);
+            said.contains(text)
+        });
+        said
+    }
+
     /// Ends the input and reads to the end.
     fn finish(mut self) -> Over {
         self.input = None;
@@ -215,8 +225,9 @@ fn a_question_is_shown_with_its_answer_and_its_echo_is_nothing_else() {
         let ask = session.until_state("ask", "open");
         let id = ask["id"].as_str().expect("an id");
         session.until_state("state", "asking");
-        let status: Value =
-            serde_json::from_str(&session.runs(&["status", "--json"])).expect("JSON");
+        // The record may be a moment behind the stream.
+        let status = session.runs_until(&["status", "--json"], "\"asking\"");
+        let status: Value = serde_json::from_str(&status).expect("JSON");
         assert_eq!(status["state"], "running", "{version}");
         assert_eq!(status["activity"], "asking", "{version}");
         assert_eq!(status["question"], "Bash: touch yes.txt", "{version}");
@@ -227,8 +238,7 @@ fn a_question_is_shown_with_its_answer_and_its_echo_is_nothing_else() {
         );
         session.send(&["--when", "now", "urgent"]);
         session.until("a message that waits", |line| line["reason"].is_string());
-        let line = session.runs(&["status"]);
-        assert!(line.contains("1 message not taken up"), "{version}: {line}");
+        session.runs_until(&["status"], "1 message not taken up");
         session.send(&["--allow", id]);
         session.until_state("input", "done");
         session.say("choose:Which colour?:Red,Blue");

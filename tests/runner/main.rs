@@ -12,6 +12,7 @@ mod config;
 mod ctrl_c;
 mod detach;
 mod faults;
+mod ledger;
 mod old_runs;
 mod output;
 mod places;

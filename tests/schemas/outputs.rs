@@ -46,7 +46,28 @@ fn every_summary_satisfies_the_schema_and_every_field_has_a_value_in_one() {
     check_all(&mut checker, "cr-summarize", &["--per-session", "--full"]);
     let prices = ["--estimate-cost", "--context-window", "200000"];
     check_all(&mut checker, "cr-summarize", &prices);
+    checker.check_lines(&summary_without_ledger());
     checker.every_property_had_a_value();
+}
+
+/// The summary in the directory of a run whose ledger could not be written.
+fn summary_without_ledger() -> String {
+    let world = World::new();
+    let mut command = world.command(cr_test::runner_script());
+    let status = command
+        .env("PATH", world.path_with_tools())
+        .env("CR_CLAUDE", cr_test::bin("cr-replay"))
+        .env("CR_REPLAY", fixture("captures/01-simple.ndjson"))
+        .env("CR_REPLAY_SPEED", "instant")
+        .env("CR_LEDGER", "/proc/ledger.db")
+        .args(["go", "--json", "--run-dir"])
+        .arg(world.path("run"))
+        .current_dir(world.dir())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    assert_eq!(status.expect("run").code(), Some(0));
+    std::fs::read_to_string(world.path("run/summary.json")).expect("a summary")
 }
 
 #[test]
