@@ -26,14 +26,17 @@ pub fn from_history(turns: &[u64], bounds: Bounds) -> Result<Estimate, String> {
     }
 }
 
-/// The estimate from `history`, if it is given and there are enough finished
-/// tasks; otherwise that of the task's fields, with the reason for it.
-pub fn with_history(task: &Task<'_>, settings: &Settings, history: Option<&[u64]>) -> Estimate {
-    let mut by_fields = estimate(task, settings);
-    match history.map(|turns| from_history(turns, settings.bounds)) {
-        None => by_fields,
-        Some(Ok(by_history)) => by_history,
-        Some(Err(why)) => {
+/// The estimate from the turns of finished tasks, if there are enough; otherwise
+/// that of the task's fields, with the reason for it.
+pub fn with_history(
+    task: &Task<'_>,
+    settings: &Settings,
+    history: Result<Vec<u64>, String>,
+) -> Estimate {
+    match history.and_then(|turns| from_history(&turns, settings.bounds)) {
+        Ok(by_history) => by_history,
+        Err(why) => {
+            let mut by_fields = estimate(task, settings);
             by_fields.reason += &format!("; no estimate from history: {why}");
             by_fields
         }

@@ -268,9 +268,11 @@ fn twenty_finished_tasks_give_their_90th_percentile() {
 #[test]
 fn history_comes_first_and_the_fields_otherwise() {
     let (task, usual) = (of_type("debugging"), Settings::default());
-    assert_eq!(with_history(&task, &usual, None), estimate(&task, &usual));
-    assert_eq!(with_history(&task, &usual, Some(&[7; 20])).max_turns, 7);
-    let few = with_history(&task, &usual, Some(&[7]));
+    let unknown = with_history(&task, &usual, Err("not known".to_owned()));
+    assert_eq!(unknown.max_turns, estimate(&task, &usual).max_turns);
+    assert!(unknown.reason.ends_with("not known"), "{}", unknown.reason);
+    assert_eq!(with_history(&task, &usual, Ok(vec![7; 20])).max_turns, 7);
+    let few = with_history(&task, &usual, Ok(vec![7]));
     let text = "type debugging; no estimate from history: 1 finished task, at least 20 needed";
     assert_eq!((few.max_turns, few.reason.as_str()), (20, text));
 }

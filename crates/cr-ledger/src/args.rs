@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::location::Location;
-use crate::{export, forget, merge, record, sql};
+use crate::{export, forget, merge, record, sql, task_turns};
 
 const AFTER: &str = "\
 The ledger is one SQLite file, $CR_STATE_DIR/ledger.db unless the setting `ledger`
@@ -50,4 +50,5 @@ pub(crate) enum Command {
     Forget(forget::ForgetArgs),
     Export(export::ExportArgs),
     Sql(sql::SqlArgs),
+    TaskTurns(task_turns::TaskTurnsArgs),
 }

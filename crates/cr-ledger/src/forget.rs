@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use clap::Args;
 use cr_io::{Exit, Out, counted};
 use cr_ledger_db::{Access, Selection};
@@ -11,6 +11,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::location::Location;
+use crate::project;
 
 /// Delete what the ledger knows of a project, or of the time before a date
 ///
@@ -40,13 +41,7 @@ pub(crate) fn run(args: &ForgetArgs, location: &Location, out: impl Write) -> an
         .transpose()
         .context("--before")
         .context(Exit::Usage)?;
-    let project = args.project.as_ref().map(|dir| {
-        let dir = std::path::absolute(dir)?;
-        let text = dir
-            .to_str()
-            .map(|text| text.trim_end_matches('/').to_owned());
-        text.ok_or_else(|| anyhow!("--project: its name is not UTF-8").context(Exit::Usage))
-    });
+    let project = args.project.as_deref().map(project::name);
     let selection = Selection {
         project: project.transpose()?,
         before,

@@ -7,8 +7,10 @@ mod export;
 mod forget;
 mod location;
 mod merge;
+mod project;
 mod record;
 mod sql;
+mod task_turns;
 mod value;
 
 use std::io::Write;
@@ -28,5 +30,6 @@ pub fn run(args: &Args, out: impl Write, notes: impl Write) -> anyhow::Result<Ex
         Command::Forget(args) => forget::run(args, location, out),
         Command::Export(args) => export::run(args, location, out),
         Command::Sql(args) => sql::run(args, location, out),
+        Command::TaskTurns(args) => task_turns::run(args, location, out),
     }
 }

@@ -28,6 +28,10 @@ use crate::task::Task;
 
 /// The specification of an attempt.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own, and none excludes another"
+)]
 pub(crate) struct Spec {
     pub(crate) run_id: String,
     pub(crate) number: u32,

@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
+use std::path::Path;
 use std::process::Stdio;
 
 use anyhow::{Context, anyhow};
@@ -47,11 +48,12 @@ fn pipeline(dir: &RunDir, spec: &Spec) -> anyhow::Result<Pipeline> {
         "PATH" => (cr_agent::AGENT_PATH, value),
         _ => (name, value),
     });
-    let task_type = spec.task.task_type.as_deref().unwrap_or_default();
+    let task = ledger_task(dir, &spec.task.id);
+    let kind = spec.task.kind.as_deref().unwrap_or_default();
     let env = env.chain([
         ("CR_RUN_ID", spec.run_id.as_str()),
-        (cr_pipeline::TASK, &spec.task.id),
-        (cr_pipeline::TASK_TYPE, task_type),
+        (cr_pipeline::TASK, &task),
+        (cr_pipeline::TASK_TYPE, kind),
     ]);
     let env = env.map(|(name, value)| (OsString::from(name), OsString::from(value)));
     Ok(Pipeline {
@@ -66,6 +68,14 @@ fn pipeline(dir: &RunDir, spec: &Spec) -> anyhow::Result<Pipeline> {
         env: env.collect(),
         is_part: spec.is_part,
     })
+}
+
+/// The task as the ledger names it: with the run of the plan, for other plans have
+/// tasks of the same id. `dir` is `RUN/attempts/ID/NUMBER`.
+fn ledger_task(dir: &RunDir, id: &str) -> String {
+    let run = dir.path().ancestors().nth(3).and_then(Path::file_name);
+    let run = run.map(|name| name.to_string_lossy());
+    format!("{}/{id}", run.unwrap_or_default())
 }
 
 /// Waits until the agent's supervisor is gone, also the half of it that outlives

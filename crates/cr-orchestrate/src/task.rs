@@ -16,8 +16,9 @@ use crate::task_fields::{
 pub(crate) struct Task {
     pub(crate) id: String,
     pub(crate) title: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) task_type: Option<String>,
+    /// The kind of work.
+    #[serde(rename = "task_type", skip_serializing_if = "Option::is_none")]
+    pub(crate) kind: Option<String>,
     pub(crate) prompt: String,
     pub(crate) files: Vec<String>,
     pub(crate) depends_on: Vec<String>,
@@ -102,7 +103,7 @@ impl Task {
         Self {
             id: given.id.map_or_else(String::new, |Id(id)| id),
             title: text(given.title),
-            task_type: text(given.task_type),
+            kind: text(given.task_type),
             prompt: fields.prompt(text(given.prompt), text(given.prompt_file), dir),
             files: texts(given.files),
             depends_on: given.depends_on.map_or_else(Vec::new, |Ids(ids)| ids),

@@ -207,6 +207,7 @@ pub(crate) struct PruneArgs {
     mut_arg("watch_pid", |arg| arg.hide(true)),
     override_usage = "claude-runner [OPTIONS] [PROMPT] [-- CLAUDE_ARGS]\n       claude-runner config"
 )]
+#[expect(clippy::struct_excessive_bools, reason = "options of a command line")]
 pub struct Runner {
     /// What to do
     #[arg(value_name = "PROMPT", conflicts_with_all = ["prompt", "prompt_file"])]

@@ -5,6 +5,7 @@
 
 mod args;
 mod edit;
+mod history;
 mod input;
 mod turns;
 
@@ -18,6 +19,7 @@ use serde::de::DeserializeOwned;
 
 pub use args::Args;
 
+use history::History;
 use input::{TaskText, Wrong, offset};
 use turns::Turns;
 
@@ -36,7 +38,7 @@ pub fn run(args: &Args, out: impl Write) -> anyhow::Result<Exit> {
     }
     let estimator = Estimator {
         settings: settings(args)?,
-        history: None,
+        history: args.history.then(|| History::new(args.project.clone())),
         replaces: args.replace,
     };
     let mut out = Out::new(out);
@@ -63,14 +65,18 @@ fn settings(args: &Args) -> anyhow::Result<Settings> {
 struct Estimator {
     settings: Settings,
     /// The turns of finished tasks, if they count.
-    history: Option<Vec<u64>>,
+    history: Option<History>,
     /// Also a limit that a task has is replaced.
     replaces: bool,
 }
 
 impl Estimator {
     fn estimate(&self, task: &Task<'_>) -> Estimate {
-        cr_estimate::with_history(task, &self.settings, self.history.as_deref())
+        let history = self.history.as_ref();
+        match history.map(|history| history.turns(task.task_type)) {
+            None => cr_estimate::estimate(task, &self.settings),
+            Some(turns) => cr_estimate::with_history(task, &self.settings, turns),
+        }
     }
 
     /// The tasks of the input with their turns.

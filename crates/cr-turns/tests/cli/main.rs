@@ -5,5 +5,6 @@
 mod bad_input;
 mod estimates;
 mod forms;
+mod history;
 mod manners;
 mod tool;

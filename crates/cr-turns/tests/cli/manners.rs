@@ -19,7 +19,7 @@ fn a_wrong_command_line_is_2() {
         &["--files", "-1"],
         &["a.ndjson", "--title", "x"],
         &["a.ndjson", "b.ndjson"],
-        &["--history"],
+        &["--histories"],
     ];
     for args in cases {
         let output = run(args, "{}");
