@@ -32,31 +32,31 @@ pub struct Prices(BTreeMap<String, Price>);
 
 /// As of 2026-11-18; the help of `--estimate-cost` says so.
 #[rustfmt::skip]
-const TABLE: [(&str, f64, f64); 12] = [
-    // The beginning of the name, input, output.
-    ("claude-opus-5",     4.0, 20.0),
-    ("claude-sonnet-5",   2.0, 10.0),
-    ("claude-opus-4-5",   5.0, 25.0),
-    ("claude-opus-4-6",   5.0, 25.0),
-    ("claude-opus-4-7",   5.0, 25.0),
-    ("claude-opus-4-8",   5.0, 25.0),
-    ("claude-opus-4",    15.0, 75.0),
-    ("claude-sonnet-4",   3.0, 15.0),
-    ("claude-haiku-4",    1.0,  5.0),
-    ("claude-3-7-sonnet", 3.0, 15.0),
-    ("claude-3-5-sonnet", 3.0, 15.0),
-    ("claude-3-5-haiku",  0.8,  4.0),
+const TABLE: [(&str, f64, f64, f64); 12] = [
+    // The beginning of the name, input, output, a read from the cache.
+    ("claude-opus-5",     4.0, 20.0, 0.20),
+    ("claude-sonnet-5",   2.0, 10.0, 0.10),
+    ("claude-opus-4-5",   5.0, 25.0, 0.50),
+    ("claude-opus-4-6",   5.0, 25.0, 0.50),
+    ("claude-opus-4-7",   5.0, 25.0, 0.50),
+    ("claude-opus-4-8",   5.0, 25.0, 0.50),
+    ("claude-opus-4",    15.0, 75.0, 1.50),
+    ("claude-sonnet-4",   3.0, 15.0, 0.30),
+    ("claude-haiku-4",    1.0,  5.0, 0.10),
+    ("claude-3-7-sonnet", 3.0, 15.0, 0.30),
+    ("claude-3-5-sonnet", 3.0, 15.0, 0.30),
+    ("claude-3-5-haiku",  0.8,  4.0, 0.08),
 ];
 
 impl Default for Prices {
     fn default() -> Self {
-        // A write to the cache costs a quarter more, or twice as much if it is
-        // kept for an hour; a read costs a tenth.
-        let price = |(model, input, output): (&str, f64, f64)| {
+        // A write to the cache costs a quarter more than the input, or twice as much
+        // if it is kept for an hour.
+        let price = |(model, input, output, cache_read): (&str, f64, f64, f64)| {
             let price = Price {
                 input,
                 output,
-                cache_read: input / 10.0,
+                cache_read,
                 cache_creation: input * 1.25,
                 cache_creation_1h: Some(input * 2.0),
             };
@@ -128,6 +128,13 @@ mod tests {
         }
     }
 
+    fn read(cache_read: u64) -> Usage {
+        Usage {
+            cache_read,
+            ..Usage::default()
+        }
+    }
+
     #[test]
     fn an_estimate_agrees_with_what_the_cli_says() {
         let prices = Prices::default();
@@ -136,6 +143,11 @@ mod tests {
             ("claude-sonnet-5-5", usage(100, 11, 1000), 0.002_81),
             ("claude-opus-4-8", usage(100, 11, 1000), 0.007_025),
             ("claude-opus-4-1-20250805", usage(1_000_000, 0, 0), 15.0),
+            // Reads from the cache, as results of these models price them.
+            ("claude-opus-5-5", read(161_100), 0.032_22),
+            ("claude-sonnet-5-5", read(70_000), 0.007),
+            ("claude-sonnet-4-5-20250929", read(67_600), 0.020_28),
+            ("claude-haiku-4-5-20251001", read(18_159), 0.001_815_9),
         ];
         for (model, usage, cost) in cases {
             let estimate = prices.estimate([(model, usage)].into_iter());
