@@ -19,7 +19,13 @@ pub(crate) fn runner<'a>(place: &'a Place, cli: &'a Cli, scenario: &str) -> Run<
         )
         .expect("a link");
         let readers = ["cr-filter", "cr-summarize", "cr-extract"];
-        let others = ["cr-spawn", "cr-git", "cr-runs", "cr-orchestrate"];
+        let others = [
+            "cr-spawn",
+            "cr-git",
+            "cr-runs",
+            "cr-orchestrate",
+            "cr-ledger",
+        ];
         for tool in readers.into_iter().chain(others) {
             symlink(bin(tool), dir.join(tool)).expect("a link");
         }

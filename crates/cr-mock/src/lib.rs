@@ -151,7 +151,8 @@ A STEP, every key optional:
                             {"type": "thinking", "thinking": …}
                             {"type": "tool_use", "name": …, "input": {…}, "id": …}
   "usage": {"input_tokens": …, "output_tokens": …, "cache_read_input_tokens": …,
-            "cache_creation_input_tokens": …}
+            "cache_creation_input_tokens": …, "cache_creation":
+            {"ephemeral_5m_input_tokens": …, "ephemeral_1h_input_tokens": …}}
   "stop_reason", "model"    otherwise what fits the blocks, and the model asked for
   "headers": {…}            more headers of the answer
   "delay_ms": N             wait before the answer

@@ -117,6 +117,17 @@ pub(crate) struct Usage {
     pub(crate) cache_creation_input_tokens: u64,
     pub(crate) cache_read_input_tokens: u64,
     pub(crate) output_tokens: u64,
+    /// How long the writes to the cache are kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cache_creation: Option<CacheCreation>,
+}
+
+/// The writes to the cache by the time that they are kept.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct CacheCreation {
+    ephemeral_5m_input_tokens: u64,
+    ephemeral_1h_input_tokens: u64,
 }
 
 impl Default for Usage {
@@ -126,6 +137,7 @@ impl Default for Usage {
             cache_creation_input_tokens: 0,
             cache_read_input_tokens: 0,
             output_tokens: 5,
+            cache_creation: None,
         }
     }
 }
