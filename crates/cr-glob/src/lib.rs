@@ -70,6 +70,29 @@ impl Glob {
         self.parts.ends_with(&rest) && states[self.parts.len() - rest.len()]
     }
 
+    /// Whether a path, or one of its directories, may be allowed by both globs. A
+    /// glob without a `/` at the end counts as a directory too.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let (rows, columns) = (self.parts.len(), other.parts.len());
+        // From the end: whether the rests from here may name the same.
+        let mut rests = vec![vec![false; columns + 1]; rows + 1];
+        for i in (0..=rows).rev() {
+            for j in (0..=columns).rev() {
+                rests[i][j] = match (self.parts.get(i), other.parts.get(j)) {
+                    // One of them is a directory of the other.
+                    (None, _) | (_, None) => true,
+                    (Some(Part::Any), _) | (_, Some(Part::Any)) => {
+                        rests[i + 1][j] || rests[i][j + 1]
+                    }
+                    (Some(Part::One(one)), Some(Part::One(two))) => {
+                        rests[i + 1][j + 1] && may_be_equal(one, two)
+                    }
+                };
+            }
+        }
+        rests[0][0]
+    }
+
     /// Which parts may come next after `names`.
     fn states<'a>(&self, names: impl Iterator<Item = &'a [u8]>) -> Vec<bool> {
         // Name by name: linear where trying every way would not be.
@@ -113,6 +136,32 @@ fn tokens(part: &[u8]) -> Vec<Token> {
         });
     }
     tokens
+}
+
+/// Whether some name matches both.
+fn may_be_equal(one: &[Token], two: &[Token]) -> bool {
+    let mut rests = vec![vec![false; two.len() + 1]; one.len() + 1];
+    for i in (0..=one.len()).rev() {
+        for j in (0..=two.len()).rev() {
+            let after = |di: usize, dj: usize| rests.get(i + di).and_then(|row| row.get(j + dj));
+            let after = |di, dj| after(di, dj).copied().unwrap_or(false);
+            rests[i][j] = match (one.get(i), two.get(j)) {
+                (None, None) => true,
+                (Some(Token::Run), Some(_)) | (Some(_), Some(Token::Run)) => {
+                    after(1, 0) || after(0, 1)
+                }
+                (Some(Token::Run), None) => after(1, 0),
+                (None, Some(Token::Run)) => after(0, 1),
+                (None, _) | (_, None) => false,
+                (Some(Token::Byte(a)), Some(Token::Byte(b))) => a == b && after(1, 1),
+                // A character may be several bytes.
+                (Some(Token::Character), Some(_)) | (Some(_), Some(Token::Character)) => {
+                    after(1, 1) || after(1, 0) || after(0, 1)
+                }
+            };
+        }
+    }
+    rests[0][0]
 }
 
 /// Whether `tokens` match the whole of `name`, going back only to the last `*`.
@@ -164,6 +213,33 @@ fn character(bytes: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn globs_overlap_if_a_path_may_be_meant_by_both() {
+        let cases = [
+            ("src/a.rs", "src/a.rs", true),
+            ("src/a.rs", "src/b.rs", false),
+            ("src/", "src/a.rs", true),
+            ("src", "src/a.rs", true),
+            ("src/", "srcs/a.rs", false),
+            ("src/*.rs", "src/a.rs", true),
+            ("src/*.rs", "src/a.md", false),
+            ("src/*.rs", "src/b/a.rs", false),
+            ("**/*.rs", "src/b/a.rs", true),
+            ("**/*.rs", "docs/**", true),
+            ("docs/**", "src/**", false),
+            ("a*c", "ab*", true),
+            ("a*c", "b*c", false),
+            ("?.txt", "ab.txt", true),
+            ("?.txt", "a.md", false),
+            ("**", "anything/at/all", true),
+        ];
+        for (one, two, expected) in cases {
+            let (a, b) = (Glob::new(one.as_bytes()), Glob::new(two.as_bytes()));
+            assert_eq!(a.overlaps(&b), expected, "{one} {two}");
+            assert_eq!(b.overlaps(&a), expected, "{two} {one}");
+        }
+    }
 
     #[test]
     fn globs() {

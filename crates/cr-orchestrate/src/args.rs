@@ -68,6 +68,12 @@ pub struct Args {
     #[arg(long, value_name = "RUN")]
     pub(crate) resume_run: Option<String>,
 
+    /// How many agents may work at the same time. Tasks whose `files` overlap never
+    /// do
+    #[arg(short = 'j', long, value_name = "N", default_value = "1",
+        value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) max_agents: u16,
+
     /// Print the tasks that would run, in their order
     #[arg(long)]
     pub(crate) dry_run: bool,

@@ -12,7 +12,7 @@ use rustix::event::PollFlags;
 use crate::layout::{Run, RunLayout};
 use crate::log::Log;
 use crate::observer::{Finished, Interest, Observer};
-use crate::schedule::{Ending, RunOptions, Schedule, Situation, TaskRecord, schedule};
+use crate::schedule::{Ending, RunOptions, Schedule, Situation, TaskRecord, chains, schedule};
 use crate::stop_requests::StopRequests;
 use crate::task_state::{TaskState, assess};
 
@@ -36,6 +36,8 @@ pub(crate) struct Engine {
     pub(crate) configured: BTreeMap<&'static str, String>,
     pub(crate) observer: Box<dyn Observer>,
     tasks: Vec<TaskRecord>,
+    /// See [`chains`].
+    chains: Vec<usize>,
     /// The attempts that are watched, by the position of their task.
     running: BTreeMap<usize, RunningAttempt>,
     /// The first signal that was forwarded to the attempts.
@@ -64,6 +66,7 @@ impl Engine {
             options: parts.options,
             observer: parts.observer,
             tasks: Vec::new(),
+            chains: Vec::new(),
             running: BTreeMap::new(),
             stop_signal: None,
         })
@@ -101,6 +104,7 @@ impl Engine {
             self.show(&record)?;
             self.tasks.push(record);
         }
+        self.chains = chains(self.run.tasks.iter());
         Ok(())
     }
 
@@ -167,6 +171,7 @@ impl Engine {
             tasks: &self.tasks,
             options: &self.options,
             watched: &watched,
+            chains: &self.chains,
             pause_file: is_paused.then_some(&pause_file),
             signal: self.stop_signal,
             now: Timestamp::now(),

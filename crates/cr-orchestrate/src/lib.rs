@@ -118,7 +118,7 @@ fn begin(args: &Args, layout: RunLayout, run: Run) -> anyhow::Result<Exit> {
         .dir
         .write(cr_rundir::file::RUN, &serde_json::to_vec(&run)?)?;
     let options = RunOptions {
-        slots: 1,
+        slots: args.max_agents.into(),
         range,
         breaks: args.breaks.clone(),
         halt: args.halt,

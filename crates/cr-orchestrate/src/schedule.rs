@@ -1,9 +1,10 @@
 //! What may start now, what waits, and whether the run ends: a function of the
 //! plan, the options, the records of the attempts and the time.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use cr_glob::Glob;
 use cr_io::Exit;
 use cr_verdict::Outcome;
 use jiff::Timestamp;
@@ -47,6 +48,9 @@ pub(crate) struct Situation<'a> {
     pub(crate) options: &'a RunOptions,
     /// For each task, whether its attempt is watched.
     pub(crate) watched: &'a [bool],
+    /// For each task, how many tasks must run one after the other once it is done;
+    /// see [`chains`].
+    pub(crate) chains: &'a [usize],
     /// The file that asks for a pause, if it exists.
     pub(crate) pause_file: Option<&'a Path>,
     /// The signal that asked the run to stop.
@@ -152,9 +156,14 @@ fn starts(situation: &Situation<'_>, busy: usize) -> Schedule {
         return schedule;
     }
     let free = situation.options.slots.saturating_sub(busy);
+    let mut at_work = AtWork::new(situation);
     for (at, not_before) in ready {
         if schedule.start.len() >= free {
             break;
+        }
+        if at_work.overlap(at).is_some() {
+            // The end of the other task is the time to ask again.
+            continue;
         }
         if let Some(moment) = not_before.filter(|&moment| moment > situation.now) {
             let before = schedule.wake_at.into_iter();
@@ -166,10 +175,91 @@ fn starts(situation: &Situation<'_>, busy: usize) -> Schedule {
             }
             break;
         } else {
+            at_work.add(at);
             schedule.start.push(at);
         }
     }
     schedule
+}
+
+/// The tasks that are being worked on, by the files that they may change.
+struct AtWork<'a> {
+    tasks: &'a [TaskRecord],
+    files: Vec<(usize, Vec<Glob>)>,
+}
+
+impl<'a> AtWork<'a> {
+    fn new(situation: &Situation<'a>) -> Self {
+        let mut at_work = Self {
+            tasks: situation.tasks,
+            files: Vec::new(),
+        };
+        for (at, record) in situation.tasks.iter().enumerate() {
+            if matches!(record.assessment.state, TaskState::Open(_)) || situation.watched[at] {
+                at_work.add(at);
+            }
+        }
+        at_work
+    }
+
+    fn add(&mut self, at: usize) {
+        if self.has_files(at) {
+            self.files.push((at, globs(&self.tasks[at].task)));
+        }
+    }
+
+    fn has_files(&self, at: usize) -> bool {
+        !self.tasks[at].task.files.is_empty()
+    }
+
+    /// A task at work that may change the same files as task `at`. A task without
+    /// `files` is not checked.
+    fn overlap(&self, at: usize) -> Option<usize> {
+        if self.files.is_empty() || !self.has_files(at) {
+            return None;
+        }
+        let own = globs(&self.tasks[at].task);
+        let meets = |others: &Vec<Glob>| {
+            let both = |one: &Glob| others.iter().any(|other| one.overlaps(other));
+            own.iter().any(both)
+        };
+        let found = self.files.iter().find(|(_, files)| meets(files));
+        found.map(|(other, _)| *other)
+    }
+}
+
+fn globs(task: &Task) -> Vec<Glob> {
+    let files = task.files.iter();
+    files.map(|file| Glob::new(file.as_bytes())).collect()
+}
+
+/// Whether two tasks may change the same files.
+pub(crate) fn overlap(one: &Task, two: &Task) -> bool {
+    let others = globs(two);
+    let meets = |glob: &Glob| others.iter().any(|other| glob.overlaps(other));
+    globs(one).iter().any(meets)
+}
+
+/// For each task, how many tasks must run one after the other once it is done: the
+/// longest chain of tasks that depend on it. `tasks` are in the order in which they
+/// start.
+pub(crate) fn chains<'a>(tasks: impl Iterator<Item = &'a Task>) -> Vec<usize> {
+    let tasks: Vec<&Task> = tasks.collect();
+    let at: HashMap<&str, usize> = tasks
+        .iter()
+        .enumerate()
+        .map(|(at, task)| (task.id.as_str(), at))
+        .collect();
+    let mut chains = vec![0; tasks.len()];
+    // A task comes after those that it depends on.
+    for (later, task) in tasks.iter().enumerate().rev() {
+        for other in &task.depends_on {
+            if let Some(&earlier) = at.get(other.as_str()) {
+                chains[earlier] = chains[earlier].max(chains[later] + 1);
+            }
+        }
+    }
+    chains
 }
 
 /// The tasks that nothing of the plan holds up, and when each may start.
@@ -196,7 +286,13 @@ fn startable(situation: &Situation<'_>) -> Vec<(usize, Option<Timestamp>)> {
                 record.task.wave <= wave && needed.all(|other| done.contains(other.as_str()));
             (is_free && !situation.watched[at]).then_some((at, not_before))
         });
-    ready.collect()
+    let mut ready: Vec<(usize, Option<Timestamp>)> = ready.collect();
+    if situation.options.slots > 1 {
+        // The longest chain first, or the run ends with one slot at work. One slot
+        // keeps the order of the plan.
+        ready.sort_by_key(|&(at, _)| std::cmp::Reverse(situation.chains[at]));
+    }
+    ready
 }
 
 /// Until when no task at all may start.

@@ -90,7 +90,9 @@ impl Plan {
             range: self.tasks.len(),
             ..RunOptions::default()
         };
+        let chains = chains(self.tasks.iter().map(|record| &record.task));
         let mut scratch = Situation {
+            chains: &chains,
             tasks: &self.tasks,
             options: &RunOptions::default(),
             watched: &self.watched,
@@ -114,6 +116,40 @@ impl Plan {
         let ids = chosen.iter().map(|&at| self.tasks[at].task.id.as_str());
         ids.collect::<Vec<_>>().join(" ")
     }
+}
+
+#[test]
+fn the_task_with_the_longest_chain_behind_it_starts_first_if_there_are_slots() {
+    // (plan, started with one slot, started with two)
+    let cases = [
+        ("a=ready b=ready c=ready<b", "a", "b a"),
+        ("a=ready b=ready<a c=ready d=ready<c e=ready<d", "a", "c a"),
+        ("a=ready b=ready c=ready<a d=ready<b", "a", "a b"),
+    ];
+    for (text, one, two) in cases {
+        let plan = plan(text);
+        assert_eq!(plan.ids(&plan.with_slots(1).start), one, "{text}");
+        assert_eq!(plan.ids(&plan.with_slots(2).start), two, "{text}");
+    }
+}
+
+#[test]
+fn tasks_that_may_change_the_same_files_never_run_at_the_same_time() {
+    let files = |plan: &mut Plan, at: usize, files: &[&str]| {
+        plan.tasks[at].task.files = files.iter().map(|&file| file.to_owned()).collect();
+    };
+    let mut plan = plan("a=ready b=ready c=ready d=ready");
+    files(&mut plan, 0, &["src/api/"]);
+    files(&mut plan, 1, &["docs/a.md", "src/api/x.rs"]);
+    files(&mut plan, 2, &["src/ui/**"]);
+    // d has no files, and is not checked.
+    assert_eq!(plan.ids(&plan.with_slots(4).start), "a c d");
+    plan.tasks[0].assessment.state = TaskState::Open(1);
+    plan.watched[0] = true;
+    assert_eq!(plan.ids(&plan.with_slots(4).start), "c d");
+    plan.tasks[0].assessment.state = TaskState::Done;
+    plan.watched[0] = false;
+    assert_eq!(plan.ids(&plan.with_slots(4).start), "b c d");
 }
 
 #[test]
