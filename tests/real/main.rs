@@ -10,6 +10,7 @@ mod answers;
 mod cli;
 mod ends;
 mod failures;
+mod ledger;
 mod leftovers;
 mod limits;
 mod place;

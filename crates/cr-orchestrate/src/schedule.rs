@@ -233,6 +233,191 @@ fn globs(task: &Task) -> Vec<Glob> {
     files.map(|file| Glob::new(file.as_bytes())).collect()
 }
 
+/// For each task, how many tasks must run one after the other once it is done;
+    /// see [`chains`].
+    pub(crate) chains: &'a [usize],
+    /// The file that asks for a pause, if it exists.
+    pub(crate) pause_file: Option<&'a Path>,
+    /// The signal that asked the run to stop.
+    pub(crate) signal: Option<i32>,
+    pub(crate) now: Timestamp,
+}
+
+/// What to do now.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Schedule {
+    /// Tasks whose open attempt must be watched.
+    pub(crate) adopt: Vec<usize>,
+    /// Tasks that get a new attempt.
+    pub(crate) start: Vec<usize>,
+    /// When to ask again, if nothing happens before.
+    pub(crate) wake_at: Option<Timestamp>,
+    /// The run is over.
+    pub(crate) end: Option<Ending>,
+}
+
+/// How a run ends.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Ending {
+    pub(crate) exit: Exit,
+    /// The word for it in the records.
+    pub(crate) state: &'static str,
+    pub(crate) reason: String,
+    /// The task that the run stopped before.
+    pub(crate) breakpoint: Option<usize>,
+}
+
+impl Ending {
+    fn new(exit: Exit, state: &'static str, reason: impl Into<String>) -> Self {
+        Self {
+            exit,
+            state,
+            reason: reason.into(),
+            breakpoint: None,
+        }
+    }
+}
+
+/// Says what to do now.
+pub(crate) fn schedule(situation: &Situation<'_>) -> Schedule {
+    let is_open = |at: &usize| {
+        let state = &situation.tasks[*at].assessment.state;
+        matches!(state, TaskState::Open(_)) && !situation.watched[*at]
+    };
+    // An attempt that was started is watched, whatever else is wanted: it holds
+    // a slot, and a run does not end before it.
+    let adopt: Vec<usize> = (0..situation.tasks.len()).filter(is_open).collect();
+    let busy = adopt.len() + situation.watched.iter().filter(|&&is| is).count();
+    let mut schedule = match stop(situation) {
+        Some(ending) => Schedule {
+            end: Some(ending),
+            ..Schedule::default()
+        },
+        None => starts(situation, busy),
+    };
+    if busy > 0 {
+        schedule.end = None;
+    }
+    Schedule { adopt, ..schedule }
+}
+
+/// Why no task may start any more, if that is so.
+fn stop(situation: &Situation<'_>) -> Option<Ending> {
+    if let Some(signal) = situation.signal {
+        let code = u8::try_from(signal.saturating_add(128)).unwrap_or(u8::MAX);
+        return Some(Ending::new(Exit::Code(code), "stopped", "by a signal"));
+    }
+    let assessments = situation.tasks.iter().map(|record| &record.assessment);
+    let mut has_failed = false;
+    for Assessment { state, reason } in assessments {
+        match state {
+            TaskState::StopAll(Outcome::Interrupted) => {
+                return Some(Ending::new(Exit::Code(143), "stopped", reason));
+            }
+            TaskState::StopAll(_) => return Some(Ending::new(Exit::Code(77), "stopped", reason)),
+            TaskState::Later => return Some(Ending::new(Exit::Retry, "later", reason)),
+            TaskState::Failed => has_failed = true,
+            _ => {}
+        }
+    }
+    (situation.options.halt && has_failed).then(|| finished(situation))
+}
+
+/// What may start in the slots that `busy` attempts leave.
+fn starts(situation: &Situation<'_>, busy: usize) -> Schedule {
+    let mut schedule = Schedule::default();
+    let ready = startable(situation);
+    if ready.is_empty() {
+        schedule.end = Some(finished(situation));
+        return schedule;
+    }
+    if let Some(file) = situation.pause_file {
+        let reason = format!("{} is there", file.display());
+        schedule.end = Some(Ending::new(Exit::Retry, "paused", reason));
+        return schedule;
+    }
+    if let Some(until) = hold(situation.tasks).filter(|&until| until > situation.now) {
+        schedule.wake_at = Some(until);
+        return schedule;
+    }
+    let free = situation.options.slots.saturating_sub(busy);
+    let mut at_work = AtWork::new(situation);
+    for (at, not_before) in ready {
+        if schedule.start.len() >= free {
+            break;
+        }
+        if at_work.overlap(at).is_some() {
+            // The end of the other task is the time to ask again.
+            continue;
+        }
+        if let Some(moment) = not_before.filter(|&moment| moment > situation.now) {
+            let before = schedule.wake_at.into_iter();
+            schedule.wake_at = before.chain([moment]).min();
+        } else if is_breakpoint(situation, at) {
+            // Nothing after it starts before the run has stopped there.
+            if schedule.start.is_empty() && schedule.wake_at.is_none() {
+                schedule.end = Some(breakpoint(situation, at));
+            }
+            break;
+        } else {
+            at_work.add(at);
+            schedule.start.push(at);
+        }
+    }
+    schedule
+}
+
+/// The tasks that are being worked on, by the files that they may change.
+struct AtWork<'a> {
+    tasks: &'a [TaskRecord],
+    files: Vec<(usize, Vec<Glob>)>,
+}
+
+impl<'a> AtWork<'a> {
+    fn new(situation: &Situation<'a>) -> Self {
+        let mut at_work = Self {
+            tasks: situation.tasks,
+            files: Vec::new(),
+        };
+        for (at, record) in situation.tasks.iter().enumerate() {
+            if matches!(record.assessment.state, TaskState::Open(_)) || situation.watched[at] {
+                at_work.add(at);
+            }
+        }
+        at_work
+    }
+
+    fn add(&mut self, at: usize) {
+        if self.has_files(at) {
+            self.files.push((at, globs(&self.tasks[at].task)));
+        }
+    }
+
+    fn has_files(&self, at: usize) -> bool {
+        !self.tasks[at].task.files.is_empty()
+    }
+
+    /// A task at work that may change the same files as task `at`. A task without
+    /// `files` is not checked.
+    fn overlap(&self, at: usize) -> Option<usize> {
+        if self.files.is_empty() || !self.has_files(at) {
+            return None;
+        }
+        let own = globs(&self.tasks[at].task);
+        let meets = |others: &Vec<Glob>| {
+            let both = |one: &Glob| others.iter().any(|other| one.overlaps(other));
+            own.iter().any(both)
+        };
+        let found = self.files.iter().find(|(_, files)| meets(files));
+        found.map(|(other, _)| *other)
+    }
+}
+
+fn globs(task: &Task) -> Vec<Glob> {
+    let files = task.files.iter();
+    files.map(|file| Glob::new(file.as_bytes())).collect()
+}
+
 /// Whether two tasks may change the same files.
 pub(crate) fn overlap(one: &Task, two: &Task) -> bool {
     let others = globs(two);
