@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::location::Location;
-use crate::{export, forget, merge, record, sql, task_turns};
+use crate::{backtest, budget, export, forget, merge, next, quota, record, sql, task_turns};
 
 const AFTER: &str = "\
 The ledger is one SQLite file, $CR_STATE_DIR/ledger.db unless the setting `ledger`
@@ -15,6 +15,8 @@ Examples:
   cr-summarize run.ndjson | cr-ledger record
   cr-ledger sql 'SELECT model, sum(cost_usd) FROM usage GROUP BY model'
   cr-ledger export runs | jq 'select(.code != 0)'
+  cr-ledger next --project . | jq -r '.why, .command'
+  cr-ledger budget set --per day --usd 20
   cr-ledger merge laptop.db
   cr-ledger forget --before 2026-01-01 --dry-run
 
@@ -27,10 +29,12 @@ Exit status:
   0    done
   1    the answer is no
   2    the command line is wrong
+  3    `next`: stop, a budget is exhausted
   65   an input is not what it should be; the rest of it was recorded
   66   an input or the ledger is not there
   74   reading or writing failed, the disk is full, or the ledger is damaged
-  75   another process holds the ledger for too long
+  75   another process holds the ledger for too long; `next`: wait
+  77   `next`: stop, nobody is logged in or there is no credit
   78   the configuration is wrong, or the ledger is of a newer version";
 
 /// Record what runs and sessions use, and ask what that was and what to do next
@@ -51,4 +55,8 @@ pub(crate) enum Command {
     Export(export::ExportArgs),
     Sql(sql::SqlArgs),
     TaskTurns(task_turns::TaskTurnsArgs),
+    Next(next::NextArgs),
+    Backtest(backtest::BacktestArgs),
+    Quota(quota::QuotaArgs),
+    Budget(budget::BudgetArgs),
 }

@@ -10,8 +10,8 @@ use cr_ledger_db::{Access, Selection};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
+use crate::directory;
 use crate::location::Location;
-use crate::project;
 
 /// Delete what the ledger knows of a project, or of the time before a date
 ///
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &ForgetArgs, location: &Location, out: impl Write) -> an
         .transpose()
         .context("--before")
         .context(Exit::Usage)?;
-    let project = args.project.as_deref().map(project::name);
+    let project = args.project.as_deref().map(directory::text);
     let selection = Selection {
         project: project.transpose()?,
         before,

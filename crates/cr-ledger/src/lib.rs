@@ -2,15 +2,32 @@
 //!
 //! Each subcommand is a module of its own; the database is in `cr-ledger-db`.
 
+mod account;
 mod args;
+mod backtest;
+mod budget;
+mod choice;
+mod decision;
+mod directory;
 mod export;
+mod facts;
 mod forget;
+mod live;
 mod location;
 mod merge;
-mod project;
+mod moment;
+mod next;
+mod price;
+mod quota;
 mod record;
+mod replay;
+mod sentence;
+mod spending;
 mod sql;
+mod target;
+mod task;
 mod task_turns;
+mod thresholds;
 mod value;
 
 use std::io::Write;
@@ -31,5 +48,9 @@ pub fn run(args: &Args, out: impl Write, notes: impl Write) -> anyhow::Result<Ex
         Command::Export(args) => export::run(args, location, out),
         Command::Sql(args) => sql::run(args, location, out),
         Command::TaskTurns(args) => task_turns::run(args, location, out),
+        Command::Next(args) => next::run(args, location, out, notes),
+        Command::Backtest(args) => backtest::run(args, location, out),
+        Command::Quota(args) => quota::run(args, location, out),
+        Command::Budget(args) => budget::run(args, location, out),
     }
 }

@@ -7,8 +7,8 @@ use clap::Args;
 use cr_io::{Exit, Out};
 use cr_ledger_db::Access;
 
+use crate::directory;
 use crate::location::Location;
-use crate::project;
 
 /// Print how many turns each finished task of a project and a kind took
 ///
@@ -28,7 +28,7 @@ pub(crate) fn run(
     location: &Location,
     out: impl Write,
 ) -> anyhow::Result<Exit> {
-    let project = project::name(&args.project)?;
+    let project = directory::text(&args.project)?;
     let ledger = location.open(Access::Read)?;
     let sql = "SELECT num_turns FROM tasks
         WHERE done AND num_turns IS NOT NULL AND project = ?1 AND lower(task_type) = lower(?2)

@@ -44,7 +44,7 @@ const fn line(name: &'static str, heading: &'static str, subtype: &'static str) 
     }
 }
 
-const DOCUMENTS: [Document; 7] = [
+const DOCUMENTS: [Document; 8] = [
     Document {
         title: "The summary of cr-summarize",
         sources: &[
@@ -88,6 +88,17 @@ const DOCUMENTS: [Document; 7] = [
         roots: &[root("Turns", "Fields of the turns of one task")],
         schema: "crates/cr-turns/schema.json",
         page: "cr-turns.1",
+    },
+    Document {
+        title: "A decision, as cr-ledger next prints it",
+        sources: &[
+            "crates/cr-ledger/src/decision.rs",
+            "crates/cr-ledger/src/quota.rs",
+            "crates/cr-ledger/src/spending.rs",
+        ],
+        roots: &[root("Decision", "Fields of a decision of next")],
+        schema: "crates/cr-ledger/next.schema.json",
+        page: "cr-ledger.1",
     },
     Document {
         title: "A line of cr-orchestrate, or of cr-orchestrate status --json",

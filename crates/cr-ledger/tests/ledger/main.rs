@@ -1,4 +1,9 @@
 //! Tests of `cr-ledger`, on the real binary.
 
+mod backtest;
 mod case;
+mod live;
+mod next;
+mod quota;
 mod record;
+mod session;
