@@ -78,7 +78,7 @@ fn next_is_compared_with_always_resuming_and_always_refreshing() {
         "1 session, 3 tasks; left out: 0 without a price, 0 whose context is not known"
     );
     assert_eq!(lines[1], "way                cost_usd  refreshes");
-    assert_eq!(lines[2], "next                 0.2724          1");
+    assert_eq!(lines[2], "next                 0.2583          1");
     assert_eq!(lines.len(), 5, "{text}");
 }
 
