@@ -4,6 +4,7 @@ mod backtest;
 mod case;
 mod live;
 mod next;
+mod page;
 mod quota;
 mod record;
 mod session;
