@@ -13,6 +13,7 @@ mod failures;
 mod ledger;
 mod leftovers;
 mod limits;
+mod milestone;
 mod place;
 mod prompts;
 mod questions;

@@ -1,5 +1,6 @@
 //! `claude-runner`, from its command line to its summary, with the real CLI.
 
+use std::ffi::OsString;
 use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
@@ -9,8 +10,13 @@ use crate::place::Place;
 use crate::run::Run;
 use cr_test::{bin, root};
 
-/// The script beside the tools, as it is installed.
+/// The script with its agent, on the scenario called `scenario`.
 pub(crate) fn runner<'a>(place: &'a Place, cli: &'a Cli, scenario: &str) -> Run<'a> {
+    place.run(cli, scenario).command(command(place, cli))
+}
+
+/// The script beside the tools, as it is installed, with its agent.
+pub(crate) fn command(place: &Place, cli: &Cli) -> Vec<OsString> {
     let dir = place.path("bin");
     if std::fs::create_dir(&dir).is_ok() {
         symlink(
@@ -32,9 +38,7 @@ pub(crate) fn runner<'a>(place: &'a Place, cli: &'a Cli, scenario: &str) -> Run<
     }
     let script = dir.join("claude-runner").into_os_string();
     let claude = cli.path.clone().into_os_string();
-    place
-        .run(cli, scenario)
-        .command(vec![script, "--claude".into(), claude])
+    vec![script, "--claude".into(), claude]
 }
 
 /// The progress without its times, and the summary.

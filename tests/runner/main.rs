@@ -13,6 +13,7 @@ mod ctrl_c;
 mod detach;
 mod faults;
 mod ledger;
+mod milestone;
 mod old_runs;
 mod output;
 mod places;

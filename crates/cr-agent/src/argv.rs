@@ -15,7 +15,7 @@ use crate::program::{Version, find_program, program_version};
 use crate::{schema, versions};
 
 /// Variables of a surrounding run, which the agent must not take for its own.
-const REMOVED_VARIABLES: [&str; 12] = [
+const REMOVED_VARIABLES: [&str; 13] = [
     "CLAUDECODE",
     "CLAUDE_CODE_ENTRYPOINT",
     "CLAUDE_CODE_EXECPATH",
@@ -27,8 +27,9 @@ const REMOVED_VARIABLES: [&str; 12] = [
     "CLAUDE_CODE_MESSAGING_TOKEN",
     "CLAUDE_PID",
     "AI_AGENT",
-    // Ours: a nested run has its own id.
+    // Ours: a nested run has its own id, and belongs to no milestone.
     "CR_RUN_ID",
+    "CR_MILESTONE",
 ];
 
 /// Flags that would break the supervision, and what to do instead.

@@ -6,13 +6,16 @@ mod command_line;
 mod options;
 mod program;
 mod schema;
+mod session_log;
 mod session_options;
 mod settings;
+pub mod uuid;
 mod versions;
 
 pub use argv::{AgentCommand, check, working_directory};
 pub use options::{AgentOptions, Clocks};
 pub use program::{Missing, Version, find_program, program_version};
+pub use session_log::find_session_log;
 pub use session_options::{InputMode, SessionOptions, TurnTimeoutAction};
 pub use settings::{OsText, Settings, os_path};
 

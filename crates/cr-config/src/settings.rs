@@ -71,7 +71,7 @@ pub(crate) const TURNS_BY_TYPE: &str = "turns_by_type";
 
 /// Every setting with one value, in the order in which they are shown.
 #[rustfmt::skip]
-pub const SETTINGS: [Setting; 30] = [
+pub const SETTINGS: [Setting; 31] = [
     Setting::new("model",              Kind::Text,    "sonnet").flag("model"),
     Setting::new("fallback_model",     Kind::Text,    "").flag("fallback-model"),
     Setting::new("max_turns",          Kind::Count,   "100").flag("max-turns"),
@@ -100,6 +100,7 @@ pub const SETTINGS: [Setting; 30] = [
     Setting::new("context_warn",       Kind::Part,    "0.70"),
     Setting::new("context_refresh",    Kind::Part,    "0.80"),
     Setting::new("context_emergency",  Kind::Part,    "0.95"),
+    Setting::new("summarizer",         Kind::Text,    ""),
     Setting::new("turns_min",          Kind::Turns,   "3"),
     Setting::new("turns_max",          Kind::Turns,   "30"),
 ];

@@ -21,6 +21,7 @@ mod commits;
 mod files;
 mod handoff;
 mod open;
+mod opening;
 mod prompt;
 mod quote;
 mod section;
@@ -37,6 +38,7 @@ pub use cr_progress::Commit;
 pub use files::File;
 pub use handoff::Handoff;
 pub use open::{OpenItem, OpenKind};
+pub use opening::{Opening, quoted};
 pub use todo::Todo;
 
 /// The limit of a handoff by default: about 2,000 tokens.

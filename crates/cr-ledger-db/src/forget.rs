@@ -77,6 +77,7 @@ impl Writer<'_> {
                 format!("DELETE FROM {table} WHERE {OF_PROJECT} AND (?2 IS NULL OR {time} < ?2)");
             self.db.execute(&sql, values)?;
         }
+        self.forget_milestones(selection)?;
         self.db.execute_batch(
             "DELETE FROM session WHERE session NOT IN (SELECT session FROM message)
                 AND session NOT IN (SELECT session FROM run_session);
@@ -98,6 +99,23 @@ impl Writer<'_> {
             sessions,
             ..counted
         })
+    }
+}
+
+impl Writer<'_> {
+    /// Removes milestones with their plans and handoffs. Of those that are active,
+    /// a time alone removes none.
+    fn forget_milestones(&self, selection: &Selection) -> rusqlite::Result<()> {
+        let values = params![selection.project, selection.before];
+        let sql = format!(
+            "DELETE FROM milestone WHERE {OF_PROJECT}
+                AND (?2 IS NULL OR coalesce(ended_at, ?2) < ?2)"
+        );
+        self.db.execute(&sql, values)?;
+        self.db.execute_batch(
+            "DELETE FROM milestone_session
+                WHERE milestone_id NOT IN (SELECT milestone_id FROM milestone)",
+        )
     }
 }
 

@@ -3,7 +3,10 @@
 use clap::{Parser, Subcommand};
 
 use crate::location::Location;
-use crate::{backtest, budget, export, forget, merge, next, quota, record, sql, task_turns};
+use crate::{
+    backtest, budget, export, forget, merge, milestone, next, quota, record, refresh, sql,
+    task_turns,
+};
 
 const AFTER: &str = "\
 The ledger is one SQLite file, $CR_STATE_DIR/ledger.db unless the setting `ledger`
@@ -17,6 +20,8 @@ Examples:
   cr-ledger export runs | jq 'select(.code != 0)'
   cr-ledger next --project . | jq -r '.why, .command'
   cr-ledger budget set --per day --usd 20
+  cr-ledger milestone start api --plan PLAN.md; claude-runner --milestone api 'step 1'
+  cr-ledger refresh --session 80f8ae6e-b027-4253-8e9c-1ffd717366a1 >handoff.md
   cr-ledger merge laptop.db
   cr-ledger forget --before 2026-01-01 --dry-run
 
@@ -50,6 +55,8 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Record(record::RecordArgs),
+    Refresh(refresh::RefreshArgs),
+    Milestone(milestone::MilestoneArgs),
     Merge(merge::MergeArgs),
     Forget(forget::ForgetArgs),
     Export(export::ExportArgs),

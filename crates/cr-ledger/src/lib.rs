@@ -7,27 +7,33 @@ mod args;
 mod backtest;
 mod budget;
 mod choice;
+mod context;
 mod decision;
 mod directory;
 mod export;
 mod facts;
 mod forget;
+mod handoff;
 mod live;
 mod location;
 mod merge;
+mod milestone;
 mod moment;
 mod next;
 mod price;
 mod quota;
 mod record;
+mod refresh;
 mod replay;
 mod sentence;
 mod spending;
 mod sql;
+mod summarizer;
 mod target;
 mod task;
 mod task_turns;
 mod thresholds;
+mod transcript;
 mod value;
 
 use std::io::Write;
@@ -43,6 +49,8 @@ pub fn run(args: &Args, out: impl Write, notes: impl Write) -> anyhow::Result<Ex
     let location = &args.location;
     match &args.command {
         Command::Record(args) => record::run(args, location, out, notes),
+        Command::Refresh(args) => refresh::run(args, location, out, notes),
+        Command::Milestone(args) => milestone::run(args, location, out, notes),
         Command::Merge(args) => merge::run(args, location, out),
         Command::Forget(args) => forget::run(args, location, out),
         Command::Export(args) => export::run(args, location, out),

@@ -111,7 +111,6 @@ pub(crate) enum Block {
 /// The tokens an answer says it took.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
-#[expect(clippy::struct_field_names, reason = "the names of the API")]
 pub(crate) struct Usage {
     pub(crate) input_tokens: u64,
     pub(crate) cache_creation_input_tokens: u64,

@@ -111,6 +111,10 @@ pub struct Args {
     #[arg(long, value_name = "ID[=TEXT]", requires = "resume_run")]
     pub(crate) again: Vec<String>,
 
+    /// Run the tasks in the session of this milestone; cr-ledger milestone starts one
+    #[arg(long, value_name = "NAME")]
+    pub(crate) milestone: Option<String>,
+
     /// Retry attempts that were cut off without a record of how they ended
     #[arg(long)]
     pub(crate) rerun_lost: bool,

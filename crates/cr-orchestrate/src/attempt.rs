@@ -39,6 +39,12 @@ pub(crate) struct Spec {
     pub(crate) limits: Limits,
     /// The session to resume.
     pub(crate) resume: Option<String>,
+    /// The id of the session that it begins, if that is the session of a milestone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) session_id: Option<String>,
+    /// The id of the milestone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) milestone: Option<String>,
     /// It resumes one because the attempt before was cut off.
     pub(crate) resumed: bool,
     pub(crate) sprint: bool,
@@ -83,6 +89,9 @@ impl Spec {
         agent_options::set_limits(options, self.limits);
         if self.resume.is_some() {
             options.resume.clone_from(&self.resume);
+        }
+        if self.session_id.is_some() {
+            options.session_id.clone_from(&self.session_id);
         }
     }
 }

@@ -37,6 +37,9 @@ pub(crate) struct Settings {
     /// The limit of turns is not raised above this, unless it was higher before.
     #[serde(default = "turns_max")]
     pub(crate) turns_max: u64,
+    /// The milestone in whose session the tasks run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) milestone: Option<String>,
     /// The agent's options as the user gave them, if the run is one task that
     /// came as a command line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,6 +62,7 @@ impl Default for Settings {
             max_wait: None,
             backoff: vec![1.0, 5.0, 30.0],
             turns_max: turns_max(),
+            milestone: None,
             agent: None,
             arguments: None,
         }

@@ -183,6 +183,7 @@ fn settings(args: &Args, before: Settings) -> Settings {
     Settings {
         sprint: args.sprint || before.sprint,
         retries: args.retries.unwrap_or(before.retries),
+        milestone: args.milestone.clone().or(before.milestone),
         max_wait: args.max_wait.as_ref().map(seconds).or(before.max_wait),
         backoff: match args.backoff.as_slice() {
             [] => before.backoff,

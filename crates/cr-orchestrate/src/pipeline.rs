@@ -55,6 +55,8 @@ fn pipeline(dir: &RunDir, spec: &Spec) -> anyhow::Result<Pipeline> {
         (cr_pipeline::TASK, &task),
         (cr_pipeline::TASK_TYPE, kind),
     ]);
+    let milestone = spec.milestone.as_deref();
+    let env = env.chain(milestone.map(|id| (cr_milestone::VARIABLE, id)));
     let env = env.map(|(name, value)| (OsString::from(name), OsString::from(value)));
     Ok(Pipeline {
         script: Script::BuiltIn,

@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
@@ -255,6 +256,22 @@ pub struct Runner {
     #[arg(long, value_name = "RUN", conflicts_with = "no_record")]
     pub(crate) resume_run: Option<String>,
 
+    /// Run it as the next task of this milestone, in its session; cr-ledger
+    /// milestone starts and ends one
+    #[arg(long, value_name = "NAME", conflicts_with_all = [
+        "resume", "continue_last", "session_id", "fork_session", "no_session_persistence",
+        "resume_run",
+    ])]
+    pub(crate) milestone: Option<String>,
+
+    /// With --milestone: the work plan. It starts a milestone that is not active
+    #[arg(long, value_name = "FILE", requires = "milestone")]
+    pub(crate) plan: Option<PathBuf>,
+
+    /// The text before the prompt, by which the session of a milestone begins.
+    #[arg(skip)]
+    pub(crate) prompt_prefix: String,
+
     #[command(flatten)]
     pub(crate) spawn: cr_agent::AgentOptions,
 }
@@ -298,6 +315,7 @@ Examples:
   claude-runner --resume 80f8ae6e-b027-4253-8e9c-1ffd717366a1 --prompt 'now the docs'
   claude-runner --output answer --json-schema bugs.json 'list the bugs' | jq .
   claude-runner --detach --name docs < docs.md; cr-runs wait docs
+  claude-runner --milestone api --plan PLAN.md 'do step 1'
   claude-runner --retry 2 --max-wait 6h --json < task.md | jq .attempts
 
 Environment:

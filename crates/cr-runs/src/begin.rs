@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 
 use anyhow::{Context, anyhow};
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use cr_agent::AgentOptions;
 use cr_config::Config;
 use cr_io::Exit;
@@ -14,7 +14,7 @@ use cr_signal::Signals;
 
 use crate::args::Runner;
 use crate::location::RunLocation;
-use crate::{prompt, resume, spawn_options, starter};
+use crate::{milestone, prompt, resume, spawn_options, starter};
 
 /// Starts a run of `claude-runner`: `args` are the shell, the script and its
 /// arguments. Returns its verdict.
@@ -34,12 +34,7 @@ pub(crate) fn begin(args: &[OsString]) -> anyhow::Result<Exit> {
         shell: shell.clone(),
         path: script.clone(),
     };
-    let run = if let Some(name) = runner.resume_run.clone() {
-        resume::prepare(&name, &matches, runner, &config)?
-    } else {
-        let options = spawn_options::new(&matches, &runner, &config);
-        PreparedRun::new(runner, &config, options)?
-    };
+    let run = prepare(&matches, runner, &config)?;
     let runner = run.runner;
     let mut env = run.env;
     env.push(("CR_RUN_ID".into(), run.location.id.as_str().into()));
@@ -68,6 +63,23 @@ pub(crate) fn begin(args: &[OsString]) -> anyhow::Result<Exit> {
             Err(anyhow!(text).context(Exit::Io))
         }
     }
+}
+
+/// Prepares the run that the command line asks for.
+fn prepare(
+    matches: &ArgMatches,
+    mut runner: Runner,
+    config: &Config,
+) -> anyhow::Result<PreparedRun> {
+    if let Some(name) = runner.resume_run.clone() {
+        return resume::prepare(&name, matches, runner, config);
+    }
+    let of_milestone = milestone::ask(&mut runner)?;
+    let options = spawn_options::new(matches, &runner, config);
+    let options = of_milestone.options.into_iter().chain(options).collect();
+    let mut run = PreparedRun::new(runner, config, options)?;
+    run.env.extend(of_milestone.env);
+    Ok(run)
 }
 
 fn is_prompt_argument(runner: &Runner) -> bool {

@@ -7,6 +7,7 @@ mod conversation;
 mod find;
 mod location;
 mod ls;
+mod milestone;
 mod program_help;
 mod prompt;
 mod resume;

@@ -33,6 +33,7 @@ pub(crate) fn open(runner: &Runner) -> anyhow::Result<File> {
     }
     let stored = || -> io::Result<File> {
         let mut file = File::from(memfd_create("prompt", MemfdFlags::CLOEXEC)?);
+        file.write_all(runner.prompt_prefix.as_bytes())?;
         file.write_all(&text)?;
         file.rewind()?;
         Ok(file)
@@ -67,7 +68,8 @@ pub(crate) fn first_message(
         let text = "a first message needs a run directory; write it to standard input";
         anyhow!(text).context(Exit::Usage)
     })?;
-    dir.write(file::PROMPT, &text(runner)?).context(Exit::Io)?;
+    let text = [runner.prompt_prefix.as_bytes(), &text(runner)?].concat();
+    dir.write(file::PROMPT, &text).context(Exit::Io)?;
     let mut option = OsString::from("--prompt-file=");
     option.push(dir.path().join(file::PROMPT));
     Ok(Some(option))

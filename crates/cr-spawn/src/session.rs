@@ -24,7 +24,6 @@ mod requests;
 mod start;
 mod tasks;
 mod turns;
-mod uuid;
 
 use std::collections::VecDeque;
 use std::time::Instant;

@@ -3,8 +3,10 @@
 mod backtest;
 mod case;
 mod live;
+mod milestone;
 mod next;
 mod page;
 mod quota;
 mod record;
+mod refresh;
 mod session;

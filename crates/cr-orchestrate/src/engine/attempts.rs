@@ -1,6 +1,7 @@
 //! The attempts of an engine: how each is put on record, started, watched and
 //! settled.
 
+use cr_milestone::{NextRun, Question};
 use cr_rundir::{RunId, file, state_text};
 use cr_verdict::Outcome;
 use signal_hook::consts::SIGTERM;
@@ -21,8 +22,11 @@ impl Engine {
         let TaskState::Ready { next, .. } = &record.assessment.state else {
             return Ok(());
         };
-        let number = self.record_attempt(record, next)?;
-        let reason = record.assessment.reason.clone();
+        let (number, session) = self.record_attempt(record, next)?;
+        let mut reason = record.assessment.reason.clone();
+        if let Some(session) = session {
+            reason = format!("{reason}; {session}");
+        }
         self.watch(at, number, "running", &reason)
     }
 
@@ -34,8 +38,13 @@ impl Engine {
         self.watch(at, number, "adopted", "it was started before")
     }
 
-    /// Puts on record what the next attempt at a task is; returns its number.
-    fn record_attempt(&self, record: &TaskRecord, next: &NextAttempt) -> anyhow::Result<u32> {
+    /// Puts on record what the next attempt at a task is; returns its number and,
+    /// if a milestone has chosen the session, why.
+    fn record_attempt(
+        &self,
+        record: &TaskRecord,
+        next: &NextAttempt,
+    ) -> anyhow::Result<(u32, Option<String>)> {
         let task = &record.task;
         let last = record.attempts.ended.last();
         let number = record.attempts.last_number() + 1;
@@ -69,14 +78,51 @@ impl Engine {
             scope_from: last.and_then(scope_from),
             ..Spec::default()
         };
+        let answer = self
+            .join_milestone(&mut spec, next, last)?
+            .unwrap_or_default();
         spec.change(&mut options);
         spec.agent = Some(cr_agent::Settings::of_options(&options));
-        let text = prompt::prompt(task, next, last, spec.sprint);
+        let text = answer.prompt_prefix + &prompt::prompt(task, next, last, spec.sprint);
         let dir = self.layout.attempt(&task.id, number)?;
         dir.write(file::ATTEMPT_PROMPT, text.as_bytes())?;
         self.layout.note(&task.id, "prompt", &text);
         dir.write_once(file::ATTEMPT, &state_text(&spec)?)?;
-        Ok(number)
+        Ok((number, Some(answer.why).filter(|why| !why.is_empty())))
+    }
+
+    /// Puts an attempt into the session of the run's milestone, as the ledger says.
+    /// One that continues an attempt stays in its session. The answer is part of
+    /// the record, so the ledger is asked once for an attempt that starts.
+    fn join_milestone(
+        &self,
+        spec: &mut Spec,
+        next: &NextAttempt,
+        last: Option<&Ended>,
+    ) -> anyhow::Result<Option<NextRun>> {
+        let Some(milestone) = &self.run.settings.milestone else {
+            return Ok(None);
+        };
+        if spec.resume.is_some() {
+            spec.milestone = last.and_then(|last| last.spec.milestone.clone());
+            return Ok(None);
+        }
+        let is_missing = last.is_some_and(|last| last.facts().session_missing);
+        let question = Question {
+            milestone: milestone.as_ref(),
+            project: &spec.task.cwd,
+            plan: None,
+            is_new: next.is_handoff || is_missing,
+        };
+        let answer = question.ask()?;
+        let session = Some(answer.session_id.clone());
+        if answer.resume {
+            spec.resume = session;
+        } else {
+            (spec.session_id, spec.resume) = (session, None);
+        }
+        spec.milestone = Some(answer.milestone_id.clone());
+        Ok(Some(answer))
     }
 
     fn watch(&mut self, at: usize, number: u32, state: &str, reason: &str) -> anyhow::Result<()> {

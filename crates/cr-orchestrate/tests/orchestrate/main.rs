@@ -4,6 +4,7 @@ mod case;
 mod crash;
 mod formats;
 mod gates;
+mod milestone;
 mod retention;
 mod rules;
 mod said;

@@ -1,5 +1,6 @@
 //! Messages come in: from standard input, from clients, and from ourselves.
 
+use cr_agent::uuid;
 use cr_rundir::{ControlReply, MessageState, QueueLine};
 use cr_stream::{Input, InputState, Named};
 use serde_json::value::RawValue;
@@ -9,7 +10,6 @@ use super::clients::ClientId;
 use super::inbox::{Message, Stage};
 use super::message::{Draft, Invalid};
 use super::own_input::InputLine;
-use super::uuid;
 use crate::context::Context;
 
 /// The sender of messages that come by standard input.

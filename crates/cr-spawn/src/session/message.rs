@@ -6,11 +6,10 @@
 
 use std::fmt;
 
+use cr_agent::uuid;
 use cr_rundir::Delivery;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-
-use super::uuid;
 
 /// The longest message, in bytes of its line.
 pub(crate) const MAX_MESSAGE: usize = 16 << 20;

@@ -19,7 +19,6 @@ use rustix::fs::{FlockOperation, flock};
 
 pub(crate) use self::chain::Chain;
 pub(crate) use self::old_queue::OldMessage;
-pub(crate) use self::session_log::find_log;
 use self::session_log::{Taken, read_log};
 use super::question::{Answer, Question};
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use anyhow::{Context as _, anyhow};
-use cr_agent::AgentOptions;
+use cr_agent::{AgentOptions, uuid};
 use cr_config::Config;
 use cr_io::Exit;
 use cr_policy::Policy;
@@ -17,7 +17,7 @@ use super::journal::Journal;
 use super::message::{Draft, text_of};
 use super::recovery::{Chain, Fate, Found, OldMessage, ParkedAnswers, change, mark_moved};
 use super::requests::AgentRequests;
-use super::{OwnInput, Session, Tasks, Turns, recovery, uuid};
+use super::{OwnInput, Session, Tasks, Turns, recovery};
 use crate::context::Context;
 use crate::prepare::{RESUME_PROMPT, note};
 
@@ -37,7 +37,7 @@ pub(crate) fn prepare(options: &AgentOptions) -> anyhow::Result<AgentOptions> {
     }
     if let (Some(id), Some(_)) = (&options.resume, &options.resumed_run)
         && uuid::is_uuid(id)
-        && recovery::find_log(id).is_none()
+        && cr_agent::find_session_log(id).is_none()
     {
         options.session_id = options.resume.take();
     }
@@ -126,7 +126,7 @@ impl Session {
     fn recover(&mut self, chain: &mut Chain, context: &Context<'_>) -> anyhow::Result<()> {
         let options = context.options;
         let session = options.resume.as_ref().or(options.session_id.as_ref());
-        let log = session.and_then(|id| recovery::find_log(id));
+        let log = session.and_then(|id| cr_agent::find_session_log(id));
         let messages = recovery::messages(chain, log.as_deref())?;
         self.parked = ParkedAnswers::take_over(&chain.runs, context.run_dir, context.run_id);
         let open = messages.iter().filter(|(_, fate)| fate.is_some());

@@ -2,9 +2,9 @@
 //! through with them.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cr_event::{Block, Event, Kind, Raw, Text};
 
@@ -14,18 +14,6 @@ use crate::session::message::text_of;
 
 /// How the agent's log begins the note of an interrupt.
 const INTERRUPTED: &str = "[Request interrupted by user";
-
-/// The log of the session `id`: in the directory of any project, because a
-/// session may be resumed elsewhere.
-pub(crate) fn find_log(id: &str) -> Option<PathBuf> {
-    let config = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty());
-    let home = || std::env::var_os("HOME").map(|home| Path::new(&home).join(".claude"));
-    let config = config.map(PathBuf::from).or_else(home)?;
-    let projects = fs::read_dir(config.join("projects")).ok()?;
-    let name = format!("{id}.jsonl");
-    let mut logs = projects.flatten().map(|project| project.path().join(&name));
-    logs.find(|log| log.is_file())
-}
 
 /// The messages in the log.
 #[derive(Debug, Default)]

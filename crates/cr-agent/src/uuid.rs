@@ -1,9 +1,10 @@
-//! Ids in the form of a UUID, which the agent takes as keys of messages.
+//! Ids in the form of a UUID, which the agent takes as keys of sessions and
+//! messages.
 
 use rustix::rand::{GetRandomFlags, getrandom};
 
 /// A new random id (version 4).
-pub(crate) fn random() -> std::io::Result<String> {
+pub fn random() -> std::io::Result<String> {
     let mut bytes = [0_u8; 16];
     let mut filled = 0;
     while filled < bytes.len() {
@@ -22,7 +23,7 @@ pub(crate) fn random() -> std::io::Result<String> {
 }
 
 /// Whether `text` has the form of a UUID.
-pub(crate) fn is_uuid(text: &str) -> bool {
+pub fn is_uuid(text: &str) -> bool {
     let lengths = text.split('-').map(str::len);
     lengths.eq([8, 4, 4, 4, 12]) && text.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit())
 }
