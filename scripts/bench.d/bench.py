@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import import_logs
+import ledger
 import measure
 import message
 import peers
@@ -331,7 +332,7 @@ def bench_growth(report):
 def main():
     parser = argparse.ArgumentParser(prog="bench")
     parser.add_argument("--quick", action="store_true", help="20 MB instead of 200, three rounds")
-    parser.add_argument("--only", choices=["filter", "summarize", "extract", "startup", "runner", "message", "import", "growth"])
+    parser.add_argument("--only", choices=["filter", "summarize", "extract", "startup", "runner", "message", "import", "ledger", "growth"])
     parser.add_argument("--growth", action="store_true", help="also 10 to 1000 MB (2 GB of files)")
     parser.add_argument("--rounds", type=int)
     options = parser.parse_args()
@@ -357,6 +358,8 @@ def main():
         message.bench(report, tool("cr-spawn"), CORPORA)
     if options.only in [None, "import"]:
         import_logs.bench(report, TARGET / "release", CORPORA, options)
+    if options.only in [None, "ledger"]:
+        ledger.bench(report, TARGET / "release", CORPORA, options.rounds)
     if options.growth or options.only == "growth":
         bench_growth(report)
     report.write()

@@ -15,9 +15,10 @@ pub(crate) struct Checker {
 }
 
 impl Checker {
-    /// The schema that `tool` prints with `flag`.
+    /// The schema that `tool` prints with `flag`, which may follow a subcommand.
     pub(crate) fn of(tool: &str, flag: &str) -> Self {
-        let output = World::new().tool(tool).arg(flag).output().expect("run");
+        let mut command = World::new().tool(tool);
+        let output = command.args(flag.split(' ')).output().expect("run");
         assert_eq!(output.status.code(), Some(0), "{tool} {flag}");
         let schema: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         assert_eq!(

@@ -5,12 +5,13 @@ use serde_json::Value;
 
 use crate::checker::Checker;
 
-const ALL: [(&str, &str); 7] = [
+const ALL: [(&str, &str); 8] = [
     ("cr-summarize", "--output-schema"),
     ("cr-filter", "--output-schema"),
     ("cr-extract", "--output-schema"),
     ("cr-runs", "--output-schema"),
     ("cr-turns", "--output-schema"),
+    ("cr-ledger", "report --output-schema"),
     ("cr-orchestrate", "--output-schema"),
     ("cr-orchestrate", "--task-schema"),
 ];

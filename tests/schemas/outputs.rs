@@ -99,3 +99,28 @@ fn the_turns_of_one_task_satisfy_the_schema() {
     }
     checker.every_property_had_a_value();
 }
+
+#[test]
+fn every_row_of_a_report_satisfies_the_schema_and_every_field_has_a_value_in_one() {
+    let mut checker = Checker::of("cr-ledger", "report --output-schema");
+    let world = World::new();
+    let ledger = world.path("ledger.db");
+    std::fs::copy(fixture("ledger/v1.db"), &ledger).expect("copied");
+    for by in [
+        "day",
+        "hour",
+        "project",
+        "model",
+        "session",
+        "milestone",
+        "tool",
+    ] {
+        let mut command = world.tool("cr-ledger");
+        command.args(["report", "--json", "--by", by, "--ledger"]);
+        let output = command.arg(&ledger).output().expect("run");
+        let text = String::from_utf8(output.stdout).expect("text");
+        assert!(!text.is_empty(), "{by}");
+        checker.check_lines(&text);
+    }
+    checker.every_property_had_a_value();
+}

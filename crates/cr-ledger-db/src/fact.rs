@@ -113,9 +113,11 @@ pub(crate) fn model_name(model: &str) -> &str {
     }
 }
 
-/// A count as the database has it.
+/// A count as the database has it. No real one is larger than the limit; it keeps
+/// sums of wrong ones from an overflow.
 pub(crate) fn count(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
+    const LARGEST: i64 = 1_000_000_000_000;
+    i64::try_from(number).map_or(LARGEST, |number| number.min(LARGEST))
 }
 
 #[cfg(test)]

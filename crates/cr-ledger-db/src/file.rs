@@ -3,7 +3,7 @@
 use std::fs::OpenOptions;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 use cr_io::Exit;
@@ -148,19 +148,34 @@ impl Ledger {
     }
 
     fn prepare_to_write(&self) -> rusqlite::Result<()> {
-        let db = &self.db;
-        let _: String =
-            db.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
-        db.pragma_update(None, "synchronous", "FULL")
+        let begun = Instant::now();
+        // The change to WAL does not wait for other processes by itself.
+        while let Err(err) = self.use_wal() {
+            let is_busy = err.sqlite_error_code() == Some(ErrorCode::DatabaseBusy);
+            if !is_busy || begun.elapsed() > LOCK_TIMEOUT {
+                return Err(err);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        self.db.pragma_update(None, "synchronous", "FULL")
+    }
+
+    fn use_wal(&self) -> rusqlite::Result<()> {
+        let value = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
+        self.db
+            .pragma_update_and_check(None, "journal_mode", "WAL", value)?;
+        Ok(())
     }
 
     /// The version; 0 for an empty file. A database of another program is an
     /// error.
     fn version(&self) -> rusqlite::Result<i32> {
-        let pragma = |name: &str| self.db.pragma_query_value(None, name, |row| row.get(0));
-        let id: i32 = pragma("application_id")?;
+        // In one transaction: another process may be making it at this moment.
+        let db = self.db.unchecked_transaction()?;
+        let pragma = |name: &str| db.pragma_query_value(None, name, |row| row.get(0));
         let tables = "SELECT count(*) FROM sqlite_master";
-        let tables: i64 = self.db.query_row(tables, [], |row| row.get(0))?;
+        let tables: i64 = db.query_row(tables, [], |row| row.get(0))?;
+        let id: i32 = pragma("application_id")?;
         if id != APPLICATION_ID && (id != 0 || tables > 0) {
             let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_NOTADB);
             let text = "it is a database of another program".to_owned();
@@ -265,9 +280,12 @@ fn connect(path: &Path, access: Access) -> rusqlite::Result<Connection> {
         Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
         Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
     };
-    let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let db = Connection::open_with_flags(path, flags)?;
+    // An address is for `merge`, whose file is only read.
+    let flags = flags
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW
+        | OpenFlags::SQLITE_OPEN_URI;
+    let db = Connection::open_with_flags(real_path(path), flags)?;
     db.busy_timeout(LOCK_TIMEOUT)?;
     // A damaged schema must not run functions of its own.
     db.pragma_update(None, "trusted_schema", false)?;
@@ -275,9 +293,20 @@ fn connect(path: &Path, access: Access) -> rusqlite::Result<Connection> {
     Ok(db)
 }
 
+/// The path with the links of its directory followed: `SQLite` refuses a link
+/// anywhere, and a home directory may well be one.
+pub(crate) fn real_path(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let dir = absolute.parent().and_then(|dir| dir.canonicalize().ok());
+    match (dir, absolute.file_name()) {
+        (Some(dir), Some(name)) => dir.join(name),
+        _ => absolute,
+    }
+}
+
 /// Gives an error of the database its exit code and, where its own words do not
 /// say it, the remedy.
-pub(crate) fn explain(err: rusqlite::Error) -> anyhow::Error {
+pub fn explain(err: rusqlite::Error) -> anyhow::Error {
     let (exit, remedy) = match err.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt) => (
             Exit::Io,

@@ -25,129 +25,215 @@ pub struct Forgotten {
     pub runs: u64,
     /// Sessions of which nothing is left.
     pub sessions: u64,
+    /// Milestones with their handoffs.
+    pub milestones: u64,
 }
 
-/// Rows of the project and the time; `?1` and `?2`, each null for any.
+/// Rows of the project; `?1` is null for any.
 const OF_PROJECT: &str = "(?1 IS NULL OR project IN (SELECT id FROM text_value
     WHERE value = ?1 OR substr(value, 1, length(?1) + 1) = ?1 || '/'))";
+
+/// The time of a run. One without any is as old as can be.
+const TIME_OF_RUN: &str = "coalesce(ended_at, started_at, 0)";
+
+/// The tables that a selection applies to, and the time of their rows.
+const TABLES: [(&str, &str); 4] = [
+    ("message", "at"),
+    ("tool_call", "at"),
+    ("run", TIME_OF_RUN),
+    ("milestone", TIME_OF_MILESTONE),
+];
+
+/// The time of a milestone. One that is active is not old.
+const TIME_OF_MILESTONE: &str = "CASE WHEN status = 'active' THEN 9223372036854775807
+    ELSE max(updated_at, coalesce(ended_at, 0)) END";
+
+/// Where a text may still be in use.
+const TEXTS: [(&str, &[&str]); 13] = [
+    (
+        "message",
+        &["session", "agent", "project", "model", "machine"],
+    ),
+    ("session", &["session", "project", "machine", "cli_version"]),
+    ("session_total", &["session", "model"]),
+    ("prompt", &["session"]),
+    ("compaction", &["session"]),
+    ("tool_call", &["name", "project"]),
+    (
+        "run",
+        &["session", "project", "model", "machine", "cli_version"],
+    ),
+    ("run_session", &["session"]),
+    ("run_model", &["model"]),
+    ("run_tool", &["name"]),
+    ("quota_reading", &["machine"]),
+    ("milestone", &["project", "machine"]),
+    ("milestone_session", &["session"]),
+];
+
+/// Whether a row is selected; `?2` is null for any time.
+fn selected(time: &str) -> String {
+    format!("({OF_PROJECT} AND (?2 IS NULL OR {time} < ?2))")
+}
 
 impl Ledger {
     /// How much a selection would remove.
     pub fn count(&mut self, selection: &Selection) -> anyhow::Result<Forgotten> {
         let transaction = self.db.transaction().map_err(explain)?;
-        let forgotten = Forgotten {
-            sessions: empty_sessions(&transaction, selection).map_err(explain)?,
-            ..count(&transaction, selection).map_err(explain)?
+        count(&transaction, selection).map_err(explain)
+    }
+
+    /// Removes what the selection names, also from the pages of the file that are
+    /// no longer used.
+    pub fn forget(&mut self, selection: &Selection) -> anyhow::Result<Forgotten> {
+        let pragma = |db: &Connection, name: &str, value: &str| {
+            db.pragma_update_and_check(None, name, value, |_| Ok(()))
+                .map_err(explain)
         };
+        pragma(&self.db, "secure_delete", "ON")?;
+        let forgotten = self.write(|writer| Ok(writer.forget(selection)?))?;
+        // Some of the texts have no number any more.
+        self.texts.clear();
+        self.write(|writer| Ok(remove_unused_texts(writer.db)?))?;
+        self.texts.clear();
+        // A reader may hold the log of changes; the next writer empties it then.
+        pragma(&self.db, "wal_checkpoint", "TRUNCATE")?;
         Ok(forgotten)
     }
 }
 
 impl Writer<'_> {
-    /// Removes what the selection names.
-    pub fn forget(&mut self, selection: &Selection) -> rusqlite::Result<Forgotten> {
-        let counted = count(self.db, selection)?;
-        let sessions = empty_sessions(self.db, selection)?;
+    fn forget(&mut self, selection: &Selection) -> rusqlite::Result<Forgotten> {
+        let forgotten = count(self.db, selection)?;
         let values = params![selection.project, selection.before];
-        let touched = format!(
-            "SELECT DISTINCT session FROM message WHERE {OF_PROJECT}
-                AND (?2 IS NULL OR at < ?2)
-            UNION SELECT run_session.session FROM run_session JOIN run USING (run_key)
-            WHERE {OF_PROJECT} AND (?2 IS NULL OR coalesce(ended_at, 0) < ?2)"
-        );
-        let touched: Vec<i64> = {
-            let mut statement = self.db.prepare(&touched)?;
-            let sessions = statement.query_map(values, |row| row.get(0))?;
-            sessions.collect::<Result<_, _>>()?
-        };
-        self.touched.extend(touched);
+        let gone = numbers(self.db, &empty_sessions(), selection)?;
+        let touched = numbers(self.db, &touched_sessions(), selection)?;
+        self.touched.extend(&touched);
         for table in ["run_session", "run_model", "run_tool", "turn"] {
             let sql = format!(
-                "DELETE FROM {table} WHERE run_key IN (SELECT run_key FROM run
-                WHERE {OF_PROJECT} AND (?2 IS NULL OR coalesce(ended_at, 0) < ?2))"
+                "DELETE FROM {table} WHERE run_key IN (SELECT run_key FROM run WHERE {})",
+                selected(TIME_OF_RUN)
             );
             self.db.execute(&sql, values)?;
         }
-        for (table, time) in [
-            ("message", "at"),
-            ("tool_call", "at"),
-            ("run", "coalesce(ended_at, 0)"),
-        ] {
-            let sql =
-                format!("DELETE FROM {table} WHERE {OF_PROJECT} AND (?2 IS NULL OR {time} < ?2)");
+        for (table, time) in TABLES {
+            let sql = format!("DELETE FROM {table} WHERE {}", selected(time));
             self.db.execute(&sql, values)?;
         }
-        self.forget_milestones(selection)?;
-        self.db.execute_batch(
-            "DELETE FROM session WHERE session NOT IN (SELECT session FROM message)
-                AND session NOT IN (SELECT session FROM run_session);
-            DELETE FROM session_total WHERE session NOT IN (SELECT session FROM session);
-            DELETE FROM prompt WHERE session NOT IN (SELECT session FROM session);
-            DELETE FROM compaction WHERE session NOT IN (SELECT session FROM session);
-            DELETE FROM usage_sum WHERE session NOT IN (SELECT session FROM session);",
+        self.db.execute(
+            "DELETE FROM milestone_session
+            WHERE milestone_id NOT IN (SELECT milestone_id FROM milestone)",
+            [],
         )?;
-        if let Some(before) = selection.before.filter(|_| selection.project.is_none()) {
+        for session in &gone {
+            self.remove_session(*session)?;
+        }
+        for table in ["prompt", "compaction"] {
+            let sql = format!(
+                "DELETE FROM {table} WHERE at < ?2
+                AND session IN (SELECT session FROM session WHERE {OF_PROJECT})"
+            );
+            self.db.execute(&sql, values)?;
+        }
+        if let (Some(before), None) = (selection.before, &selection.project) {
             let sql = "DELETE FROM quota_reading WHERE at < ?1";
             self.db.execute(sql, [before])?;
         }
-        // What is left of a session no longer has all that its total counts.
-        let sql = "UPDATE session SET total_until = NULL WHERE session = ?1";
-        for session in &self.touched {
+        self.cut_sessions(&touched, selection.before)?;
+        Ok(forgotten)
+    }
+
+    fn remove_session(&mut self, session: i64) -> rusqlite::Result<()> {
+        for table in ["session", "session_total", "prompt", "compaction"] {
+            let sql = format!("DELETE FROM {table} WHERE session = ?1");
+            self.db.prepare_cached(&sql)?.execute([session])?;
+        }
+        self.touch(session);
+        Ok(())
+    }
+
+    /// What is left of sessions no longer has all that their totals count, now and
+    /// when they go on.
+    fn cut_sessions(&mut self, sessions: &[i64], before: Option<i64>) -> rusqlite::Result<()> {
+        for session in sessions {
+            let sql = "UPDATE session SET total_until = NULL, is_partial = 1,
+                    first_at = max(first_at, coalesce(?2, first_at)),
+                    project_at = max(project_at, coalesce(?2, project_at))
+                WHERE session = ?1";
+            self.db
+                .prepare_cached(sql)?
+                .execute(params![session, before])?;
+            let sql = "DELETE FROM session_total WHERE session = ?1";
             self.db.prepare_cached(sql)?.execute([session])?;
         }
-        Ok(Forgotten {
-            sessions,
-            ..counted
-        })
-    }
-}
-
-impl Writer<'_> {
-    /// Removes milestones with their plans and handoffs. Of those that are active,
-    /// a time alone removes none.
-    fn forget_milestones(&self, selection: &Selection) -> rusqlite::Result<()> {
-        let values = params![selection.project, selection.before];
-        let sql = format!(
-            "DELETE FROM milestone WHERE {OF_PROJECT}
-                AND (?2 IS NULL OR coalesce(ended_at, ?2) < ?2)"
-        );
-        self.db.execute(&sql, values)?;
-        self.db.execute_batch(
-            "DELETE FROM milestone_session
-                WHERE milestone_id NOT IN (SELECT milestone_id FROM milestone)",
-        )
+        Ok(())
     }
 }
 
 fn count(db: &Connection, selection: &Selection) -> rusqlite::Result<Forgotten> {
-    let of = |table: &str, time: &str| {
-        let sql = format!(
-            "SELECT count(*) FROM {table} WHERE {OF_PROJECT} AND (?2 IS NULL OR {time} < ?2)"
-        );
+    let mut counts = [0; 4];
+    for (count, (table, time)) in counts.iter_mut().zip(TABLES) {
+        let sql = format!("SELECT count(*) FROM {table} WHERE {}", selected(time));
         let values = params![selection.project, selection.before];
-        let count: i64 = db.query_row(&sql, values, |row| row.get(0))?;
-        Ok::<u64, rusqlite::Error>(u64::try_from(count).unwrap_or(0))
-    };
+        let rows: i64 = db.query_row(&sql, values, |row| row.get(0))?;
+        *count = u64::try_from(rows).unwrap_or(0);
+    }
+    let [messages, tool_calls, runs, milestones] = counts;
     Ok(Forgotten {
-        messages: of("message", "at")?,
-        tool_calls: of("tool_call", "at")?,
-        runs: of("run", "coalesce(ended_at, 0)")?,
-        sessions: 0,
+        messages,
+        tool_calls,
+        runs,
+        milestones,
+        sessions: numbers(db, &empty_sessions(), selection)?.len() as u64,
     })
 }
 
-/// The sessions of which nothing would be left.
-fn empty_sessions(db: &Connection, selection: &Selection) -> rusqlite::Result<u64> {
-    let sql = format!(
-        "SELECT count(*) FROM session s WHERE NOT EXISTS (
-            SELECT 1 FROM message WHERE session = s.session
-                AND NOT ({OF_PROJECT} AND (?2 IS NULL OR at < ?2)))
-        AND NOT EXISTS (
-            SELECT 1 FROM run JOIN run_session USING (run_key)
-            WHERE run_session.session = s.session
-                AND NOT ({OF_PROJECT} AND (?2 IS NULL OR coalesce(ended_at, 0) < ?2)))"
-    );
+fn numbers(db: &Connection, sql: &str, selection: &Selection) -> rusqlite::Result<Vec<i64>> {
     let values = params![selection.project, selection.before];
-    let count: i64 = db.query_row(&sql, values, |row| row.get(0))?;
-    Ok(u64::try_from(count).unwrap_or(0))
+    let mut statement = db.prepare(sql)?;
+    let numbers = statement.query_map(values, |row| row.get(0))?;
+    numbers.collect()
+}
+
+/// The sessions that lose something.
+fn touched_sessions() -> String {
+    let (message, run) = (selected("at"), selected(TIME_OF_RUN));
+    format!(
+        "SELECT session FROM message WHERE {message}
+        UNION SELECT session FROM run WHERE {run}
+        UNION SELECT run_session.session FROM run_session
+            WHERE run_key IN (SELECT run_key FROM run WHERE {run})"
+    )
+}
+
+/// The sessions of which nothing would be left: those that lose all they have, and
+/// those that have nothing and are selected themselves.
+fn empty_sessions() -> String {
+    let (message, run) = (selected("at"), selected(TIME_OF_RUN));
+    format!(
+        "SELECT session FROM session
+        WHERE (session IN ({})
+            OR {} AND session NOT IN (SELECT session FROM message)
+                AND session NOT IN (SELECT session FROM run_session))
+        AND session NOT IN (SELECT session FROM message WHERE NOT {message})
+        AND session NOT IN (SELECT run_session.session FROM run_session
+            WHERE run_key IN (SELECT run_key FROM run WHERE NOT {run}))",
+        touched_sessions(),
+        selected("coalesce(last_at, first_at, 0)")
+    )
+}
+
+/// Removes the texts that nothing names any more, such as the path of a project.
+fn remove_unused_texts(db: &Connection) -> rusqlite::Result<()> {
+    let columns = TEXTS.iter().flat_map(|(table, columns)| {
+        let column = move |column: &&str| format!("SELECT {column} FROM {table}");
+        columns.iter().map(column)
+    });
+    let used: Vec<String> = columns.collect();
+    let sql = format!(
+        "DELETE FROM text_value WHERE id <> 0 AND id NOT IN ({})",
+        used.join(" UNION ")
+    );
+    db.execute(&sql, [])?;
+    Ok(())
 }

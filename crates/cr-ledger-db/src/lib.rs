@@ -8,6 +8,7 @@
 //! It holds numbers, ids, paths and hashes; no text of a prompt or of an answer,
 //! except the handoff of a milestone.
 
+mod conflict;
 mod fact;
 mod file;
 mod forget;
@@ -22,7 +23,7 @@ mod time;
 mod writer;
 
 pub use fact::{Compaction, Message, ModelTotal, SessionHead, ToolCall};
-pub use file::{APPLICATION_ID, Access, Ledger, SCHEMA};
+pub use file::{APPLICATION_ID, Access, Ledger, SCHEMA, explain};
 pub use forget::{Forgotten, Selection};
 pub use merge::Merged;
 pub use milestone::{Milestone, MilestoneSession, MilestoneStatus};

@@ -10,7 +10,10 @@ use anyhow::Context;
 use cr_io::Exit;
 use rusqlite::{Connection, Row};
 
-use crate::file::{Access, Ledger, explain};
+use crate::conflict;
+use crate::file::{Access, Ledger, explain, real_path};
+use crate::record::RunLabels;
+use crate::run_fact;
 use crate::writer::{COLUMNS, StoredMessage, Writer, read};
 
 /// How much the other ledger had.
@@ -27,18 +30,29 @@ impl Ledger {
     pub fn merge(&mut self, path: &Path) -> anyhow::Result<Merged> {
         // Refuses what is no ledger, or another version.
         drop(Ledger::open(path, Access::Read)?);
-        let place = path
-            .to_str()
-            .context("its name is not UTF-8")
-            .context(Exit::Usage)?;
+        let place = || path.display().to_string();
+        let address = address(path).with_context(place)?;
         self.db
-            .execute("ATTACH ?1 AS other", [place])
+            .execute("ATTACH ?1 AS other", [address])
             .map_err(explain)
-            .with_context(|| place.to_owned())?;
+            .with_context(place)?;
         let merged = self.write(|writer| merge(writer).map_err(Into::into));
-        self.db.execute("DETACH other", []).map_err(explain)?;
-        merged
+        let detached = self.db.execute("DETACH other", []).map_err(explain);
+        let merged = merged?;
+        detached?;
+        Ok(merged)
     }
+}
+
+/// The file as an address under which it is only read.
+fn address(path: &Path) -> anyhow::Result<String> {
+    let path = real_path(path);
+    let text = path
+        .to_str()
+        .context("its name is not UTF-8")
+        .context(Exit::Usage)?;
+    let text = text.replace('%', "%25").replace('?', "%3f");
+    Ok(format!("file:{}?mode=ro", text.replace('#', "%23")))
 }
 
 fn merge(writer: &mut Writer<'_>) -> rusqlite::Result<Merged> {
@@ -49,7 +63,7 @@ fn merge(writer: &mut Writer<'_>) -> rusqlite::Result<Merged> {
     };
     sessions(writer)?;
     totals(writer)?;
-    writer.db.execute_batch(PLAIN)?;
+    plain(writer.db)?;
     writer.db.execute_batch("DROP TABLE temp.text_map")?;
     Ok(merged)
 }
@@ -90,22 +104,27 @@ fn messages(writer: &mut Writer<'_>) -> rusqlite::Result<u64> {
 
 fn sessions(writer: &mut Writer<'_>) -> rusqlite::Result<()> {
     let sql = format!(
-        "SELECT {}, {}, {}, {}, first_at, last_at, has_copies, total_until FROM other.session",
+        "INSERT INTO main.session (session, project, project_at, machine, first_at, last_at,
+            cli_version, is_partial)
+        SELECT {}, {}, project_at, {}, first_at, last_at, {}, is_partial
+        FROM other.session WHERE true {}",
         mapped("session"),
         mapped("project"),
         mapped("machine"),
-        mapped("cli_version")
+        mapped("cli_version"),
+        conflict::session()
+    );
+    writer.db.execute(&sql, [])?;
+    let sql = format!(
+        "SELECT {}, total_until FROM other.session",
+        mapped("session")
     );
     let mut statement = writer.db.prepare(&sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let session: i64 = row.get(0)?;
-        let times = (row.get(4)?, row.get(5)?);
-        writer.stored_session(session, row.get(1)?, row.get(2)?, row.get(3)?, times)?;
-        if row.get(6)? {
-            writer.mark_copies(session)?;
-        }
-        if let Some(until) = row.get(7)? {
+        writer.touch(session);
+        if let Some(until) = row.get(1)? {
             writer.total_until(session, until)?;
         }
     }
@@ -129,39 +148,44 @@ fn totals(writer: &mut Writer<'_>) -> rusqlite::Result<()> {
 }
 
 /// Takes over the runs that are not here, or of which the other ledger knows
-/// more.
+/// more, and the labels of all of them.
 fn runs(writer: &mut Writer<'_>) -> rusqlite::Result<u64> {
-    let count: i64 = writer
-        .db
-        .query_row("SELECT count(*) FROM other.run", [], |row| row.get(0))?;
-    // As `run_fact::rank`; of equal ones that of the machine whose name is less.
-    let rank = |run: &str| {
-        format!(
-            "({run}.cost_source = 'result', coalesce({run}.ended_at, 0),
-                coalesce({run}.cost_nano, 0), {run}.messages)"
-        )
+    let texts = |run: &str, base: &str| {
+        format!("(SELECT value FROM {base}.text_value WHERE id = {run}.machine)")
     };
-    let better = format!(
-        "SELECT o.run_key FROM other.run o LEFT JOIN main.run r ON r.run_key = o.run_key
-        WHERE r.run_key IS NULL OR {} > {}
-            OR ({} = {} AND (SELECT value FROM other.text_value WHERE id = o.machine)
-                < (SELECT value FROM main.text_value WHERE id = r.machine))",
-        rank("o"),
-        rank("r"),
-        rank("o"),
-        rank("r")
+    let sql = format!(
+        "SELECT o.run_key,
+            r.run_key IS NULL OR {new} > {old} OR ({new} = {old} AND {} < {}),
+            max(o.milestone, coalesce(r.milestone, '')),
+            max(o.task, coalesce(r.task, '')),
+            max(o.task_type, coalesce(r.task_type, ''))
+        FROM other.run o LEFT JOIN main.run r ON r.run_key = o.run_key",
+        texts("o", "other"),
+        texts("r", "main"),
+        new = run_fact::rank_of("o"),
+        old = run_fact::rank_of("r"),
     );
-    let keys: Vec<String> = {
-        let mut statement = writer.db.prepare(&better)?;
-        let keys = statement.query_map([], |row: &Row<'_>| row.get(0))?;
-        keys.collect::<Result<_, _>>()?
+    let runs: Vec<(String, bool, RunLabels)> = {
+        let mut statement = writer.db.prepare(&sql)?;
+        let runs = statement.query_map([], |row: &Row<'_>| {
+            let labels = RunLabels {
+                milestone: row.get(2)?,
+                task: row.get(3)?,
+                task_type: row.get(4)?,
+            };
+            Ok((row.get(0)?, row.get(1)?, labels))
+        })?;
+        runs.collect::<Result<_, _>>()?
     };
-    for key in &keys {
-        writer.remove_run(key)?;
-        copy_run(writer.db, key)?;
-        writer.touch_run(key)?;
+    for (key, is_better, labels) in &runs {
+        if *is_better {
+            writer.remove_run(key)?;
+            copy_run(writer.db, key)?;
+            writer.touch_run(key)?;
+        }
+        writer.label(key, labels)?;
     }
-    Ok(u64::try_from(count).unwrap_or(0))
+    Ok(runs.len() as u64)
 }
 
 /// The columns of `run` that are numbers of texts.
@@ -176,18 +200,10 @@ fn copy_run(db: &Connection, key: &str) -> rusqlite::Result<()> {
         ("turn", &[]),
     ];
     for (table, texts) in tables {
-        let columns = columns(db, table)?;
-        let values = columns.iter().map(|column| {
-            if texts.contains(&column.as_str()) {
-                mapped(column)
-            } else {
-                column.clone()
-            }
-        });
+        let (names, values) = copied_columns(db, table, texts)?;
         let sql = format!(
-            "INSERT INTO main.{table} ({}) SELECT {} FROM other.{table} WHERE run_key = ?1",
-            columns.join(", "),
-            values.collect::<Vec<_>>().join(", ")
+            "INSERT INTO main.{table} ({names}) SELECT {values} FROM other.{table}
+            WHERE run_key = ?1"
         );
         db.prepare_cached(&sql)?.execute([key])?;
     }
@@ -201,46 +217,59 @@ fn columns(db: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
     names.collect()
 }
 
-/// Facts whose keys alone decide.
-const PLAIN: &str = "
-INSERT INTO main.prompt
-    SELECT (SELECT new FROM temp.text_map WHERE old = session), at FROM other.prompt WHERE true
-    ON CONFLICT DO NOTHING;
-INSERT INTO main.compaction
-    SELECT (SELECT new FROM temp.text_map WHERE old = session), at, trigger_word, pre_tokens,
-        post_tokens
-    FROM other.compaction WHERE true
-    ON CONFLICT DO UPDATE SET
-        trigger_word = max(trigger_word, excluded.trigger_word),
-        pre_tokens = coalesce(max(pre_tokens, excluded.pre_tokens), pre_tokens,
-            excluded.pre_tokens),
-        post_tokens = coalesce(max(post_tokens, excluded.post_tokens), post_tokens,
-            excluded.post_tokens);
-INSERT INTO main.tool_call
-    SELECT tool_use_id, (SELECT new FROM temp.text_map WHERE old = name),
-        (SELECT new FROM temp.text_map WHERE old = project), at, failed
-    FROM other.tool_call WHERE true
-    ON CONFLICT DO UPDATE SET at = min(at, excluded.at), failed = max(failed, excluded.failed);
-INSERT INTO main.quota_reading
-    SELECT (SELECT new FROM temp.text_map WHERE old = machine), name, at, used, resets_at, status
-    FROM other.quota_reading WHERE true
-    ON CONFLICT DO NOTHING;
-INSERT INTO main.milestone
-    SELECT milestone_id, name, (SELECT new FROM temp.text_map WHERE old = project),
-        (SELECT new FROM temp.text_map WHERE old = machine), status, started_at, ended_at, plan,
-        handoff, previous, updated_at
-    FROM other.milestone WHERE true
-    ON CONFLICT DO UPDATE SET status = excluded.status, ended_at = excluded.ended_at,
-        plan = excluded.plan, handoff = excluded.handoff, previous = excluded.previous,
-        updated_at = excluded.updated_at
-    WHERE (excluded.updated_at, excluded.status, excluded.handoff)
-        > (milestone.updated_at, milestone.status, milestone.handoff);
-INSERT INTO main.milestone_session
-    SELECT milestone_id, (SELECT new FROM temp.text_map WHERE old = session), started_at, status,
-        handoff, updated_at
-    FROM other.milestone_session WHERE true
-    ON CONFLICT DO UPDATE SET status = excluded.status, handoff = excluded.handoff,
-        updated_at = excluded.updated_at
-    WHERE (excluded.updated_at, excluded.status) > (milestone_session.updated_at,
-        milestone_session.status);
-";
+/// Facts that do not change the sums.
+fn plain(db: &Connection) -> rusqlite::Result<()> {
+    let milestone = conflict::later(
+        "milestone",
+        &[
+            "name",
+            "status",
+            "started_at",
+            "ended_at",
+            "plan",
+            "handoff",
+            "previous",
+        ],
+        &["project", "machine"],
+    );
+    let of_milestone = conflict::later(
+        "milestone_session",
+        &["started_at", "status", "handoff"],
+        &[],
+    );
+    let tables: [(&str, &[&str], String); 6] = [
+        ("prompt", &["session"], "ON CONFLICT DO NOTHING".to_owned()),
+        ("compaction", &["session"], conflict::compaction()),
+        ("tool_call", &["name", "project"], conflict::tool_call()),
+        ("quota_reading", &["machine"], conflict::quota_reading()),
+        ("milestone", &["project", "machine"], milestone),
+        ("milestone_session", &["session"], of_milestone),
+    ];
+    for (table, texts, conflict) in tables {
+        let (names, values) = copied_columns(db, table, texts)?;
+        let sql = format!(
+            "INSERT INTO main.{table} ({names}) SELECT {values} FROM other.{table}
+            WHERE true {conflict}"
+        );
+        db.execute(&sql, [])?;
+    }
+    Ok(())
+}
+
+/// The columns of a table, and their values in the other ledger.
+fn copied_columns(
+    db: &Connection,
+    table: &str,
+    texts: &[&str],
+) -> rusqlite::Result<(String, String)> {
+    let columns = columns(db, table)?;
+    let values = columns.iter().map(|column| {
+        if texts.contains(&column.as_str()) {
+            mapped(column)
+        } else {
+            column.clone()
+        }
+    });
+    let values: Vec<String> = values.collect();
+    Ok((columns.join(", "), values.join(", ")))
+}

@@ -1,12 +1,17 @@
 //! Money as whole billionths of a dollar: sums do not depend on the order.
 
+/// A hundred thousand dollars. No real amount of a message or a run is larger; the
+/// limit keeps sums of wrong ones from an overflow.
+const LARGEST: i64 = 100_000 * 1_000_000_000;
+
 /// The amount in billionths; `None` if it is no amount.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "a cast of a float saturates"
 )]
 pub fn nano(dollars: f64) -> Option<i64> {
-    dollars.is_finite().then(|| (dollars * 1e9).round() as i64)
+    let nano = (dollars * 1e9).round() as i64;
+    dollars.is_finite().then(|| nano.clamp(-LARGEST, LARGEST))
 }
 
 /// The amount in dollars, rounded to a millionth.
@@ -30,6 +35,6 @@ mod tests {
         }
         assert_eq!(nano(f64::NAN), None);
         assert_eq!(nano(f64::INFINITY), None);
-        assert_eq!(nano(1e300), Some(i64::MAX));
+        assert_eq!(nano(1e300), Some(LARGEST));
     }
 }

@@ -1,11 +1,14 @@
 //! Recording a run from its summary.
 
+use std::cmp::Reverse;
+
 use cr_summary::Summary;
 use rusqlite::{OptionalExtension, params};
 
+use crate::conflict;
 use crate::fact::{Compaction, count, model_name};
 use crate::money::nano;
-use crate::run_fact::{self, ModelRow, RunKey};
+use crate::run_fact::{self, ModelRow, Rank, RunKey};
 use crate::time::to_ms;
 use crate::writer::Writer;
 
@@ -18,6 +21,18 @@ pub struct RunLabels {
     pub task: String,
     /// The kind of that task.
     pub task_type: String,
+}
+
+impl RunLabels {
+    /// The labels of two records of a run. Of two different ones the larger text
+    /// counts, whatever the order.
+    fn or(self, other: &Self) -> Self {
+        Self {
+            milestone: self.milestone.max(other.milestone.clone()),
+            task: self.task.max(other.task.clone()),
+            task_type: self.task_type.max(other.task_type.clone()),
+        }
+    }
 }
 
 /// What became of a summary.
@@ -40,10 +55,18 @@ impl Writer<'_> {
             return Ok(Recorded::Nameless);
         };
         self.quota(summary)?;
-        let recorded = match self.rank_of(&key)? {
+        self.session_of(summary)?;
+        self.insert_compactions(summary)?;
+        let before = self.stored_run(&key)?;
+        let labels = match &before {
+            Some((_, before)) => labels.clone().or(before),
+            None => labels.clone(),
+        };
+        let machine = self.text_of(self.machine)?;
+        let recorded = match before {
             None => Recorded::New,
-            Some(rank) if rank >= run_fact::rank(summary) => {
-                self.label(&key, labels)?;
+            Some((rank, _)) if rank >= Rank::of(summary, machine) => {
+                self.label(&key, &labels)?;
                 return Ok(Recorded::Known);
             }
             Some(_) => {
@@ -51,32 +74,51 @@ impl Writer<'_> {
                 Recorded::Replaced
             }
         };
-        self.insert_run(&key, summary, labels)?;
+        self.insert_run(&key, summary, &labels)?;
         Ok(recorded)
     }
 
-    /// The rank of a run that is stored, see [`run_fact::rank`].
-    fn rank_of(&self, key: &str) -> rusqlite::Result<Option<(bool, i64, i64, u64)>> {
-        let sql = "SELECT cost_source = 'result', coalesce(ended_at, 0),
-                coalesce(cost_nano, 0), messages
-            FROM run WHERE run_key = ?1";
+    /// The session of a run, also of one that is stored already: a summary that
+    /// knows less may still know when the session began.
+    fn session_of(&mut self, summary: &Summary) -> rusqlite::Result<()> {
+        let session = self.text(summary.session_id.as_deref().unwrap_or_default())?;
+        let project = self.text(summary.cwd.as_deref().unwrap_or_default())?;
+        let version = self.text(summary.agent.cli_version.as_deref().unwrap_or_default())?;
+        let times = (summary.started_at.map(to_ms), summary.ended_at.map(to_ms));
+        self.stored_session(session, project, self.machine, version, times)
+    }
+
+    /// The rank and the labels of a run that is stored.
+    fn stored_run(&self, key: &str) -> rusqlite::Result<Option<(Rank, RunLabels)>> {
+        let sql = format!(
+            "SELECT milestone, task, task_type, {}, {} FROM run WHERE run_key = ?1",
+            conflict::text("machine"),
+            run_fact::RANK.join(", ")
+        );
         self.db
-            .prepare_cached(sql)?
+            .prepare_cached(&sql)?
             .query_row([key], |row| {
-                let messages: i64 = row.get(3)?;
-                let messages = u64::try_from(messages).unwrap_or(0);
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?, messages))
+                let labels = RunLabels {
+                    milestone: row.get(0)?,
+                    task: row.get(1)?,
+                    task_type: row.get(2)?,
+                };
+                let numbers = [
+                    row.get(4)?,
+                    row.get(5)?,
+                    row.get(6)?,
+                    row.get(7)?,
+                    row.get(8)?,
+                ];
+                Ok((Rank(numbers, Reverse(row.get(3)?)), labels))
             })
             .optional()
     }
 
-    /// Adds labels that a stored run does not have.
-    fn label(&mut self, key: &str, labels: &RunLabels) -> rusqlite::Result<()> {
-        let sql = "UPDATE run SET
-                milestone = CASE WHEN milestone = '' THEN ?2 ELSE milestone END,
-                task = CASE WHEN task = '' THEN ?3 ELSE task END,
-                task_type = CASE WHEN task_type = '' THEN ?4 ELSE task_type END
-            WHERE run_key = ?1";
+    /// Sets the labels of a stored run.
+    pub(crate) fn label(&mut self, key: &str, labels: &RunLabels) -> rusqlite::Result<()> {
+        let sql = "UPDATE run SET milestone = ?2, task = ?3, task_type = ?4
+            WHERE run_key = ?1 AND (milestone, task, task_type) <> (?2, ?3, ?4)";
         let values = params![key, labels.milestone, labels.task, labels.task_type];
         self.db.prepare_cached(sql)?.execute(values)?;
         Ok(())
@@ -122,10 +164,10 @@ impl Writer<'_> {
                 tool_calls, cost_nano, cost_source, context_used, context_window, context_at,
                 cache_ttl, compactions, messages, last_uuid, messages_digest, commits,
                 changed_files, insertions, deletions, end_sha, branch, cwd, run_dir, cli_version,
-                resume_command, retry_action, retry_at)
+                resume_command, retry_action, retry_at, fingerprint)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
                 ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33,
-                ?34, ?35, ?36, ?37, ?38)";
+                ?34, ?35, ?36, ?37, ?38, ?39)";
         self.db.prepare_cached(sql)?.execute(params![
             key,
             summary.run_id.as_deref().unwrap_or_default(),
@@ -164,14 +206,13 @@ impl Writer<'_> {
             version,
             summary.resume_command.as_deref().unwrap_or_default(),
             summary.retry.action,
-            summary.retry.at.map(to_ms)
+            summary.retry.at.map(to_ms),
+            run_fact::fingerprint(summary)
         ])?;
-        self.stored_session(session, project, self.machine, version, times)?;
         self.insert_sessions(key, summary)?;
         self.insert_models(key, summary)?;
         self.insert_tools(key, summary)?;
         self.insert_turns(key, summary)?;
-        self.insert_compactions(summary)?;
         Ok(())
     }
 
@@ -261,7 +302,9 @@ impl Writer<'_> {
     }
 
     fn insert_compactions(&mut self, summary: &Summary) -> rusqlite::Result<()> {
-        let session = summary.session_id.as_deref().unwrap_or_default();
+        let Some(session) = summary.session_id.as_deref() else {
+            return Ok(());
+        };
         for compaction in &summary.agent.compaction_list {
             let Some(at) = compaction.at else { continue };
             self.compaction(&Compaction {
@@ -280,9 +323,10 @@ impl Writer<'_> {
         for (name, window) in summary.agent.quota.iter().flatten() {
             let at = window.at.or(summary.ended_at);
             let Some(at) = at.map(to_ms) else { continue };
-            let sql = "INSERT INTO quota_reading VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-                ON CONFLICT DO UPDATE SET used = max(coalesce(used, 0), coalesce(excluded.used, 0))";
-            self.db.prepare_cached(sql)?.execute(params![
+            let conflict = conflict::quota_reading();
+            let sql =
+                format!("INSERT INTO quota_reading VALUES (?1, ?2, ?3, ?4, ?5, ?6) {conflict}");
+            self.db.prepare_cached(&sql)?.execute(params![
                 self.machine,
                 name,
                 at,

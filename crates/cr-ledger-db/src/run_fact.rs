@@ -1,5 +1,7 @@
 //! What a summary says about a run, as it is stored.
 
+use std::cmp::Reverse;
+
 use cr_summary::{ModelSpend, Summary};
 
 use crate::fact::count;
@@ -91,14 +93,48 @@ fn share_out(rows: &mut [(String, ModelRow)], total: Option<i64>) {
 }
 
 /// What decides between two summaries of one run, so that the order in which they
-/// are recorded does not matter: a result, then the later end, then more.
-pub(crate) fn rank(summary: &Summary) -> (bool, i64, i64, u64) {
-    (
-        summary.cost_source == "result",
-        summary.ended_at.map_or(0, to_ms),
-        summary.cost_usd.and_then(nano).unwrap_or(0),
-        summary.messages,
+/// are recorded does not matter: a result, then the later end, then more. Of equal
+/// ones that of the machine whose name is smaller.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Rank(pub(crate) [i64; 5], pub(crate) Reverse<String>);
+
+/// The numbers of a [`Rank`] as columns of `run`.
+pub(crate) const RANK: [&str; 5] = [
+    "cost_source = 'result'",
+    "coalesce(ended_at, 0)",
+    "coalesce(cost_nano, 0)",
+    "messages",
+    "fingerprint",
+];
+
+/// The same of one of two runs of a query.
+pub(crate) fn rank_of(run: &str) -> String {
+    format!(
+        "({run}.cost_source = 'result', coalesce({run}.ended_at, 0),
+            coalesce({run}.cost_nano, 0), {run}.messages, {run}.fingerprint)"
     )
+}
+
+impl Rank {
+    pub(crate) fn of(summary: &Summary, machine: String) -> Self {
+        let numbers = [
+            i64::from(summary.cost_source == "result"),
+            summary.ended_at.map_or(0, to_ms),
+            summary.cost_usd.and_then(nano).unwrap_or(0),
+            count(summary.messages),
+            fingerprint(summary),
+        ];
+        Self(numbers, Reverse(machine))
+    }
+}
+
+/// A number that hardly any two summaries share: FNV-1a of their JSON.
+pub(crate) fn fingerprint(summary: &Summary) -> i64 {
+    let json = serde_json::to_vec(summary).unwrap_or_default();
+    let hash = json.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    hash.cast_signed()
 }
 
 #[cfg(test)]

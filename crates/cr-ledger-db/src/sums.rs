@@ -77,11 +77,16 @@ struct Run {
     at: i64,
     is_exact: bool,
     is_estimate: bool,
+    has_cost: bool,
+    /// The model of its main thread.
+    model: i64,
+    /// Messages of its main thread.
+    messages: i64,
 }
 
 fn runs(db: &Connection) -> rusqlite::Result<Vec<Run>> {
     let sql = "SELECT run_key, run.session, project, machine, started_at, ended_at, cost_source,
-            last_uuid, messages
+            last_uuid, messages, model, run.cost_nano IS NOT NULL
         FROM run JOIN touched ON touched.session = run.session ORDER BY run_key";
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query([])?;
@@ -104,6 +109,9 @@ fn runs(db: &Connection) -> rusqlite::Result<Vec<Run>> {
             at: at.unwrap_or(0),
             is_exact: source == "result",
             is_estimate: source == "estimate",
+            has_cost: row.get(10)?,
+            model: row.get(9)?,
+            messages: row.get(8)?,
         });
     }
     Ok(runs)
@@ -134,10 +142,16 @@ fn window_of_lines(
 struct Spent {
     tokens: [i64; 6],
     cost: i64,
+    /// The part of the cost that is an estimate.
+    estimated: i64,
+    /// Messages without a price.
+    unpriced: i64,
+    messages: i64,
 }
 
-/// What `total` has beyond `covered`: tokens never less than none. Money may be
-/// less than none if the total is exact and covers all of the tokens.
+/// What `total` has beyond `covered`: tokens never less than none. If the total is
+/// exact and covers all of the tokens, then nothing of its cost is an estimate or
+/// unknown any more: the rest takes that away, and money may be less than none.
 fn rest(total: Spent, covered: Spent, is_exact: bool) -> Spent {
     let mut tokens = total.tokens;
     for (rest, covered) in tokens.iter_mut().zip(covered.tokens) {
@@ -146,34 +160,67 @@ fn rest(total: Spent, covered: Spent, is_exact: bool) -> Spent {
     let covers = |at: usize| total.tokens[at] >= covered.tokens[at];
     let is_whole = is_exact && (0..4).all(covers);
     let cost = total.cost - covered.cost;
+    if is_whole {
+        return Spent {
+            tokens,
+            cost,
+            estimated: -covered.estimated,
+            unpriced: -covered.unpriced,
+            messages: 0,
+        };
+    }
     Spent {
         tokens,
-        cost: if is_whole { cost } else { cost.max(0) },
+        cost: cost.max(0),
+        ..Spent::default()
     }
 }
 
 fn add_run(db: &Connection, run: &Run) -> rusqlite::Result<()> {
     let sql = "SELECT model, input, output, cache_read, cache_creation,
             coalesce(cache_creation_5m, 0), coalesce(cache_creation_1h, 0),
-            coalesce(cost_nano, 0)
+            coalesce(cost_nano, 0), 0, 0
         FROM run_model WHERE run_key = ?1 ORDER BY model";
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query([&run.key])?;
+    let place = Row {
+        at: run.at,
+        session: run.session,
+        project: run.project,
+        machine: run.machine,
+        source: "run",
+    };
     while let Some(row) = rows.next()? {
         let model: i64 = row.get(0)?;
         let total = read_spent(row, 1)?;
         let covered = covered_by_messages(db, run, model)?;
-        let rest = rest(total, covered, run.is_exact);
-        let row = Row {
-            at: run.at,
-            session: run.session,
-            project: run.project,
-            machine: run.machine,
-            source: "run",
-        };
-        row.insert(db, model, rest, run.is_estimate)?;
+        let mut rest = rest(total, covered, run.is_exact);
+        if run.is_estimate {
+            rest.estimated = rest.cost;
+        }
+        if !run.has_cost && rest.tokens != [0; 6] {
+            rest.unpriced = 1;
+        }
+        place.insert(db, model, rest)?;
     }
-    Ok(())
+    let messages = (run.messages - messages_of(db, run)?).max(0);
+    let rest = Spent {
+        messages,
+        ..Spent::default()
+    };
+    place.insert(db, run.model, rest)
+}
+
+/// How many messages of a run's main thread there are.
+fn messages_of(db: &Connection, run: &Run) -> rusqlite::Result<i64> {
+    let Some((start, end)) = run.window else {
+        return Ok(0);
+    };
+    let sql = "SELECT count(*) FROM message
+        WHERE session IN (SELECT session FROM run_session WHERE run_key = ?1)
+            AND agent = 0 AND at BETWEEN ?2 AND ?3";
+    db.prepare_cached(sql)?
+        .query_row(params![run.key, start, end], |row| row.get(0))
 }
 
 fn read_spent(row: &rusqlite::Row<'_>, from: usize) -> rusqlite::Result<Spent> {
@@ -184,22 +231,30 @@ fn read_spent(row: &rusqlite::Row<'_>, from: usize) -> rusqlite::Result<Spent> {
     Ok(Spent {
         tokens,
         cost: row.get(from + 6)?,
+        estimated: row.get(from + 7)?,
+        unpriced: row.get(from + 8)?,
+        messages: 0,
     })
 }
 
 const SPENT: &str = "coalesce(sum(input), 0), coalesce(sum(output), 0),
     coalesce(sum(cache_read), 0), coalesce(sum(cache_creation), 0),
     coalesce(sum(cache_creation_5m), 0), coalesce(sum(cache_creation_1h), 0),
-    coalesce(sum(cost_nano), 0)";
+    coalesce(sum(cost_nano), 0), coalesce(sum(estimated_nano), 0), coalesce(sum(unpriced), 0)";
+
+/// The columns of a message for [`SPENT`].
+const OF_MESSAGE: &str = "input, output, cache_read, cache_creation, cache_creation_5m,
+    cache_creation_1h, cost_nano, CASE WHEN is_estimate THEN cost_nano END AS estimated_nano,
+    cost_nano IS NULL AS unpriced";
 
 fn covered_by_messages(db: &Connection, run: &Run, model: i64) -> rusqlite::Result<Spent> {
     let Some((start, end)) = run.window else {
         return Ok(Spent::default());
     };
     let sql = format!(
-        "SELECT {SPENT} FROM message
+        "SELECT {SPENT} FROM (SELECT {OF_MESSAGE} FROM message
         WHERE session IN (SELECT session FROM run_session WHERE run_key = ?1)
-            AND model = ?2 AND at BETWEEN ?3 AND ?4"
+            AND model = ?2 AND at BETWEEN ?3 AND ?4)"
     );
     db.prepare_cached(&sql)?
         .query_row(params![run.key, model, start, end], |row| {
@@ -216,13 +271,12 @@ struct Session {
     until: i64,
 }
 
-/// The sessions whose running total says more than their messages. One that
-/// begins with a copy of another session does not: its total goes on from that
-/// session's.
+/// The sessions whose running total counts. That of one with messages that it does
+/// not count does not: a copy of a session goes on from that session's total.
 fn totals(db: &Connection) -> rusqlite::Result<Vec<Session>> {
     let sql = "SELECT session.session, project, machine, total_until
         FROM session JOIN touched ON touched.session = session.session
-        WHERE total_until IS NOT NULL AND has_copies = 0";
+        WHERE total_until IS NOT NULL AND is_partial = 0";
     let mut statement = db.prepare_cached(sql)?;
     let rows = statement.query_map([], |row| {
         Ok(Session {
@@ -236,7 +290,8 @@ fn totals(db: &Connection) -> rusqlite::Result<Vec<Session>> {
 }
 
 fn add_session(db: &Connection, session: &Session) -> rusqlite::Result<()> {
-    let sql = "SELECT model, input, output, cache_read, cache_creation, 0, 0, cost_nano
+    let sql = "SELECT model, input, output, cache_read, cache_creation, 0, 0, cost_nano,
+            0, 0
         FROM session_total WHERE session = ?1 ORDER BY model";
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query([session.number])?;
@@ -259,7 +314,7 @@ fn add_session(db: &Connection, session: &Session) -> rusqlite::Result<()> {
         source: "session",
     };
     for (model, rest) in rests {
-        row.insert(db, model, rest, false)?;
+        row.insert(db, model, rest)?;
     }
     Ok(())
 }
@@ -268,12 +323,10 @@ fn add_session(db: &Connection, session: &Session) -> rusqlite::Result<()> {
 fn covered_by_session(db: &Connection, session: &Session, model: i64) -> rusqlite::Result<Spent> {
     let sql = format!(
         "SELECT {SPENT} FROM (
-            SELECT input, output, cache_read, cache_creation, cache_creation_5m,
-                cache_creation_1h, cost_nano
-            FROM message WHERE session = ?1 AND model = ?2 AND at <= ?3
+            SELECT {OF_MESSAGE} FROM message WHERE session = ?1 AND model = ?2 AND at <= ?3
             UNION ALL
             SELECT input, output, cache_read, cache_creation, cache_creation_5m,
-                cache_creation_1h, cost_nano
+                cache_creation_1h, cost_nano, estimated_nano, unpriced
             FROM usage_sum WHERE session = ?1 AND model = ?2 AND source = 'run')"
     );
     let values = params![session.number, model, session.until];
@@ -292,19 +345,14 @@ struct Row {
 }
 
 impl Row {
-    fn insert(
-        &self,
-        db: &Connection,
-        model: i64,
-        rest: Spent,
-        is_estimate: bool,
-    ) -> rusqlite::Result<()> {
+    fn insert(&self, db: &Connection, model: i64, rest: Spent) -> rusqlite::Result<()> {
         if rest == Spent::default() {
             return Ok(());
         }
         let sql = "INSERT INTO usage_sum VALUES
-                (?1, ?2, ?3, ?4, ?5, 0, ?6, 0, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 0)
+                (?1, ?2, ?3, ?4, ?5, 0, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
             ON CONFLICT DO UPDATE SET
+                messages = messages + excluded.messages,
                 input = input + excluded.input,
                 output = output + excluded.output,
                 cache_read = cache_read + excluded.cache_read,
@@ -312,7 +360,8 @@ impl Row {
                 cache_creation_5m = cache_creation_5m + excluded.cache_creation_5m,
                 cache_creation_1h = cache_creation_1h + excluded.cache_creation_1h,
                 cost_nano = cost_nano + excluded.cost_nano,
-                estimated_nano = estimated_nano + excluded.estimated_nano";
+                estimated_nano = estimated_nano + excluded.estimated_nano,
+                unpriced = unpriced + excluded.unpriced";
         let [
             input,
             output,
@@ -328,6 +377,7 @@ impl Row {
             model,
             self.machine,
             self.source,
+            rest.messages,
             input,
             output,
             cache_read,
@@ -335,7 +385,8 @@ impl Row {
             five_minutes,
             hour,
             rest.cost,
-            if is_estimate { rest.cost } else { 0 }
+            rest.estimated,
+            rest.unpriced
         ])?;
         Ok(())
     }
@@ -350,7 +401,22 @@ mod tests {
         Spent {
             tokens: [a, b, c, d, 0, 0],
             cost,
+            ..Spent::default()
         }
+    }
+
+    #[test]
+    fn an_exact_total_leaves_no_estimate_and_no_unknown_price() {
+        let covered = Spent {
+            estimated: 60,
+            unpriced: 2,
+            ..spent([1, 2, 3, 4], 90)
+        };
+        let total = spent([1, 2, 3, 5], 100);
+        let left = rest(total, covered, true);
+        assert_eq!((left.cost, left.estimated, left.unpriced), (10, -60, -2));
+        let left = rest(total, covered, false);
+        assert_eq!((left.cost, left.estimated, left.unpriced), (10, 0, 0));
     }
 
     #[test]

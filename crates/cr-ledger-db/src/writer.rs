@@ -6,6 +6,7 @@ use cr_event::Usage;
 use cr_usage::Prices;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use crate::conflict;
 use crate::fact::{Compaction, Message, ModelTotal, SessionHead, ToolCall, count, model_name};
 use crate::money::nano;
 use crate::sums;
@@ -106,31 +107,19 @@ impl<'a> Writer<'a> {
         (first_at, last_at): (Option<i64>, Option<i64>),
     ) -> rusqlite::Result<()> {
         self.touch(session);
-        // What the earlier part of the session says counts; of two that begin at
-        // the same time, the smaller text.
-        let sql = "INSERT INTO session
-            (session, project, machine, first_at, last_at, cli_version, has_copies)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0)
-            ON CONFLICT (session) DO UPDATE SET
-                project = CASE WHEN project = 0 THEN excluded.project
-                    WHEN excluded.project <> 0 AND
-                        (coalesce(excluded.first_at, 1 << 60),
-                            (SELECT value FROM text_value WHERE id = excluded.project))
-                        < (coalesce(first_at, 1 << 60),
-                            (SELECT value FROM text_value WHERE id = project))
-                    THEN excluded.project ELSE project END,
-                machine = CASE WHEN (SELECT value FROM text_value WHERE id = excluded.machine)
-                    < (SELECT value FROM text_value WHERE id = machine)
-                    THEN excluded.machine ELSE machine END,
-                cli_version = CASE
-                    WHEN (SELECT value FROM text_value WHERE id = excluded.cli_version)
-                        > (SELECT value FROM text_value WHERE id = cli_version)
-                    THEN excluded.cli_version ELSE cli_version END,
-                first_at = coalesce(min(first_at, excluded.first_at), first_at,
-                    excluded.first_at),
-                last_at = coalesce(max(last_at, excluded.last_at), last_at, excluded.last_at)";
+        if session == 0 {
+            // A run that has no session.
+            return Ok(());
+        }
+        let sql = format!(
+            "INSERT INTO session (session, project, project_at, machine, first_at, last_at,
+                cli_version, is_partial)
+            VALUES (?1, ?2, CASE WHEN ?2 <> 0 THEN ?4 END, ?3, ?4, ?5, ?6, 0)
+            {}",
+            conflict::session()
+        );
         let values = params![session, project, machine, first_at, last_at, version];
-        self.db.prepare_cached(sql)?.execute(values)?;
+        self.db.prepare_cached(&sql)?.execute(values)?;
         Ok(())
     }
 
@@ -264,7 +253,7 @@ impl<'a> Writer<'a> {
         let first = self.is_first(&a, &b)?;
         let (owner, other) = if first { (a, b) } else { (b, a) };
         if owner.session != other.session {
-            self.mark_copies(other.session)?;
+            self.mark_partial(other.session, other.machine)?;
         }
         let later = if (other.last_at, &other.uuid) > (owner.last_at, &owner.uuid) {
             &other
@@ -285,11 +274,7 @@ impl<'a> Writer<'a> {
             cache_creation_1h: larger(owner.cache_creation_1h, other.cache_creation_1h),
             own_cost: larger(owner.own_cost, other.own_cost),
             // A subagent's own log names it; other lines may not.
-            agent: if owner.agent == 0 {
-                other.agent
-            } else {
-                owner.agent
-            },
+            agent: self.smaller_text(owner.agent, other.agent)?,
             ..owner
         })
     }
@@ -300,26 +285,37 @@ impl<'a> Writer<'a> {
             return Ok(a.origin < b.origin);
         }
         let texts = |message: &StoredMessage| {
-            let sql = "SELECT (SELECT value FROM text_value WHERE id = ?1),
-                (SELECT value FROM text_value WHERE id = ?2),
-                (SELECT value FROM text_value WHERE id = ?3)";
-            let ids = [message.session, message.machine, message.project];
-            let text = |row: &Row<'_>, at: usize| row.get::<_, String>(at);
-            self.db
-                .prepare_cached(sql)?
-                .query_row(ids, |row| Ok((text(row, 0)?, text(row, 1)?, text(row, 2)?)))
+            let text = |number| self.text_of(number);
+            let project = text(message.project)?;
+            Ok::<_, rusqlite::Error>((
+                text(message.session)?,
+                text(message.machine)?,
+                project.is_empty(),
+                project,
+                text(message.model)?,
+            ))
         };
         Ok(texts(a)? <= texts(b)?)
     }
 
-    /// The log of a session holds messages that another session counts.
-    pub(crate) fn mark_copies(&mut self, session: i64) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO session (session, project, machine, cli_version, has_copies)
-            VALUES (?1, 0, ?2, 0, 1)
-            ON CONFLICT (session) DO UPDATE SET has_copies = 1";
+    /// The text of a number.
+    pub(crate) fn text_of(&self, number: i64) -> rusqlite::Result<String> {
         self.db
-            .prepare_cached(sql)?
-            .execute([session, self.machine])?;
+            .prepare_cached("SELECT value FROM text_value WHERE id = ?1")?
+            .query_row([number], |row| row.get(0))
+    }
+
+    /// The smaller one of two known texts.
+    fn smaller_text(&self, a: i64, b: i64) -> rusqlite::Result<i64> {
+        let is_a = a == b || b == 0 || (a != 0 && self.text_of(a)? < self.text_of(b)?);
+        Ok(if is_a { a } else { b })
+    }
+
+    /// A session has messages that it does not count.
+    pub(crate) fn mark_partial(&mut self, session: i64, machine: i64) -> rusqlite::Result<()> {
+        self.stored_session(session, 0, machine, 0, (None, None))?;
+        let sql = "UPDATE session SET is_partial = 1 WHERE session = ?1";
+        self.db.prepare_cached(sql)?.execute([session])?;
         Ok(())
     }
 
@@ -328,10 +324,7 @@ impl<'a> Writer<'a> {
         if message.own_cost.is_some() {
             return Ok((message.own_cost, false));
         }
-        let model: String = self
-            .db
-            .prepare_cached("SELECT value FROM text_value WHERE id = ?1")?
-            .query_row([message.model], |row| row.get(0))?;
+        let model = self.text_of(message.model)?;
         let tokens = |count: i64| u64::try_from(count).unwrap_or(0);
         let usage = Usage {
             input: tokens(message.input),
@@ -349,10 +342,10 @@ impl<'a> Writer<'a> {
     pub fn tool_call(&mut self, call: &ToolCall<'_>) -> rusqlite::Result<()> {
         let name = self.text(call.name)?;
         let project = self.text(call.project)?;
-        let sql = "INSERT INTO tool_call VALUES (?1, ?2, ?3, ?4, 0)
-            ON CONFLICT DO UPDATE SET at = min(at, excluded.at)";
+        let conflict = conflict::tool_call();
+        let sql = format!("INSERT INTO tool_call VALUES (?1, ?2, ?3, ?4, 0) {conflict}");
         let values = params![call.tool_use_id, name, project, call.at];
-        self.db.prepare_cached(sql)?.execute(values)?;
+        self.db.prepare_cached(&sql)?.execute(values)?;
         Ok(())
     }
 
@@ -374,14 +367,9 @@ impl<'a> Writer<'a> {
     /// The main thread was compacted.
     pub fn compaction(&mut self, compaction: &Compaction<'_>) -> rusqlite::Result<()> {
         let session = self.text(compaction.session)?;
-        let sql = "INSERT INTO compaction VALUES (?1, ?2, ?3, ?4, ?5)
-            ON CONFLICT DO UPDATE SET
-                trigger_word = max(trigger_word, excluded.trigger_word),
-                pre_tokens = coalesce(max(pre_tokens, excluded.pre_tokens), pre_tokens,
-                    excluded.pre_tokens),
-                post_tokens = coalesce(max(post_tokens, excluded.post_tokens), post_tokens,
-                    excluded.post_tokens)";
-        self.db.prepare_cached(sql)?.execute(params![
+        let conflict = conflict::compaction();
+        let sql = format!("INSERT INTO compaction VALUES (?1, ?2, ?3, ?4, ?5) {conflict}");
+        self.db.prepare_cached(&sql)?.execute(params![
             session,
             compaction.at,
             compaction.trigger,

@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::location::Location;
 use crate::{
-    backtest, budget, export, forget, merge, milestone, next, quota, record, refresh, sql,
+    backtest, budget, export, forget, merge, milestone, next, quota, record, refresh, report, sql,
     task_turns,
 };
 
@@ -16,6 +16,8 @@ it; --no-ledger leaves a run out.
 
 Examples:
   cr-summarize run.ndjson | cr-ledger record
+  cr-ledger report --since 7d
+  cr-ledger report --by project --top 5 --json
   cr-ledger sql 'SELECT model, sum(cost_usd) FROM usage GROUP BY model'
   cr-ledger export runs | jq 'select(.code != 0)'
   cr-ledger next --project . | jq -r '.why, .command'
@@ -57,6 +59,7 @@ pub(crate) enum Command {
     Record(record::RecordArgs),
     Refresh(refresh::RefreshArgs),
     Milestone(milestone::MilestoneArgs),
+    Report(report::ReportArgs),
     Merge(merge::MergeArgs),
     Forget(forget::ForgetArgs),
     Export(export::ExportArgs),

@@ -66,16 +66,16 @@ impl View {
 pub(crate) fn run(args: &ExportArgs, location: &Location, out: impl Write) -> anyhow::Result<Exit> {
     let ledger = location.open(Access::Read)?;
     let (view, order) = args.view.query();
-    let query = format!(
-        "SELECT {} FROM {view} ORDER BY {order}",
-        columns(&ledger, view)?
-    );
+    let columns = columns(&ledger, view)?;
+    // The other columns decide between rows that are equal in the first ones.
+    let query = format!("SELECT {columns} FROM {view} ORDER BY {order}, {columns}");
     sql::print(&ledger, &query, out)
 }
 
 /// The columns of a view without `id`, which counts the rows of one file.
 fn columns(ledger: &cr_ledger_db::Ledger, view: &str) -> anyhow::Result<String> {
-    let statement = ledger.db().prepare(&format!("SELECT * FROM {view}"))?;
+    let statement = ledger.db().prepare(&format!("SELECT * FROM {view}"));
+    let statement = statement.map_err(cr_ledger_db::explain)?;
     let names = statement.column_names();
     let names: Vec<&str> = names.filter(|name| *name != "id").collect();
     Ok(names.join(", "))

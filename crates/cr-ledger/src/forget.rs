@@ -46,11 +46,10 @@ pub(crate) fn run(args: &ForgetArgs, location: &Location, out: impl Write) -> an
         project: project.transpose()?,
         before,
     };
-    let mut ledger = location.open(Access::Write)?;
     let forgotten = if args.dry_run {
-        ledger.count(&selection)?
+        location.open(Access::Read)?.count(&selection)?
     } else {
-        ledger.write(|writer| Ok(writer.forget(&selection)?))?
+        location.open(Access::Write)?.forget(&selection)?
     };
     let verb = if args.dry_run {
         "would delete"
@@ -58,11 +57,12 @@ pub(crate) fn run(args: &ForgetArgs, location: &Location, out: impl Write) -> an
         "deleted"
     };
     let line = format!(
-        "{verb} {}, {}, {}, {}",
+        "{verb} {}, {}, {}, {}, {}",
         counted(forgotten.messages, "message"),
         counted(forgotten.tool_calls, "tool call"),
         counted(forgotten.runs, "run"),
-        counted(forgotten.sessions, "session")
+        counted(forgotten.sessions, "session"),
+        counted(forgotten.milestones, "milestone")
     );
     let mut out = Out::new(out);
     out.line(line.as_bytes())?;

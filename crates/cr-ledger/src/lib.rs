@@ -25,6 +25,7 @@ mod quota;
 mod record;
 mod refresh;
 mod replay;
+mod report;
 mod sentence;
 mod spending;
 mod sql;
@@ -51,6 +52,7 @@ pub fn run(args: &Args, out: impl Write, notes: impl Write) -> anyhow::Result<Ex
         Command::Record(args) => record::run(args, location, out, notes),
         Command::Refresh(args) => refresh::run(args, location, out, notes),
         Command::Milestone(args) => milestone::run(args, location, out, notes),
+        Command::Report(args) => report::run(args, location, out),
         Command::Merge(args) => merge::run(args, location, out),
         Command::Forget(args) => forget::run(args, location, out),
         Command::Export(args) => export::run(args, location, out),

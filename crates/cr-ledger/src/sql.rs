@@ -5,7 +5,8 @@ use std::io::Write;
 use anyhow::{Context, anyhow};
 use clap::Args;
 use cr_io::{Exit, Out, visible_json};
-use cr_ledger_db::Access;
+use cr_ledger_db::rusqlite::{self, ErrorCode};
+use cr_ledger_db::{Access, explain};
 
 use crate::location::Location;
 use crate::value::object;
@@ -38,13 +39,23 @@ pub(crate) fn print(
     query: &str,
     out: impl Write,
 ) -> anyhow::Result<Exit> {
-    let wrong = |err: cr_ledger_db::rusqlite::Error| anyhow!("{err}").context(Exit::Usage);
+    let wrong = |err: rusqlite::Error| match err.sqlite_error_code() {
+        Some(
+            ErrorCode::DatabaseCorrupt
+            | ErrorCode::NotADatabase
+            | ErrorCode::SystemIoFailure
+            | ErrorCode::CannotOpen
+            | ErrorCode::DatabaseBusy,
+        ) => explain(err),
+        // The query is wrong, or it would change something.
+        _ => anyhow!("{err}").context(Exit::Usage),
+    };
     let mut statement = ledger.db().prepare(query).map_err(wrong)?;
     let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
     let mut rows = statement.query([]).map_err(wrong)?;
     let mut out = Out::new(out);
     while let Some(row) = rows.next().map_err(wrong)? {
-        let line = object(row, &names)?;
+        let line = object(row, &names).map_err(explain)?;
         out.line(visible_json(&line).as_bytes())?;
     }
     out.flush()?;

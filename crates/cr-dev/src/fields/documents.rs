@@ -44,7 +44,7 @@ const fn line(name: &'static str, heading: &'static str, subtype: &'static str) 
     }
 }
 
-const DOCUMENTS: [Document; 8] = [
+const DOCUMENTS: [Document; 9] = [
     Document {
         title: "The summary of cr-summarize",
         sources: &[
@@ -114,6 +114,16 @@ const DOCUMENTS: [Document; 8] = [
         ],
         schema: "crates/cr-orchestrate/output.schema.json",
         page: "cr-orchestrate.1",
+    },
+    Document {
+        title: "A row of cr-ledger report --json",
+        sources: &["crates/cr-ledger/src/report/row.rs"],
+        roots: &[
+            root("UsageRow", "Fields of a row of report"),
+            root("ToolRow", "Fields of a row of report --by tool"),
+        ],
+        schema: "crates/cr-ledger/report.schema.json",
+        page: "cr-ledger.1",
     },
     Document {
         title: "A task of cr-orchestrate",

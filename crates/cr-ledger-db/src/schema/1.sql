@@ -54,12 +54,15 @@ CREATE INDEX message_of_session ON message (session, at);
 CREATE TABLE session (
     session INTEGER PRIMARY KEY,
     project INTEGER NOT NULL,
+    -- When the part of the session began that says its project.
+    project_at INTEGER,
     machine INTEGER NOT NULL,
     first_at INTEGER,
     last_at INTEGER,
     cli_version INTEGER NOT NULL,
-    -- Its log holds messages that another session counts.
-    has_copies INTEGER NOT NULL,
+    -- It has messages that it does not count: another session counts them, or they
+    -- were deleted. Its total, which counts them, is left out.
+    is_partial INTEGER NOT NULL,
     -- `session_total` covers the messages up to this time.
     total_until INTEGER
 );
@@ -139,7 +142,9 @@ CREATE TABLE run (
     cli_version INTEGER NOT NULL,
     resume_command TEXT NOT NULL,
     retry_action TEXT NOT NULL,
-    retry_at INTEGER
+    retry_at INTEGER,
+    -- Decides between two summaries that are equal in all that matters.
+    fingerprint INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX run_of_session ON run (session);
 CREATE INDEX run_by_end ON run (ended_at);
@@ -271,7 +276,7 @@ CREATE TABLE usage_sum (
     cost_nano INTEGER NOT NULL,
     -- The part of the cost that comes from a table of prices.
     estimated_nano INTEGER NOT NULL,
-    -- Messages without a price.
+    -- Messages, and rests of runs, without a price.
     unpriced INTEGER NOT NULL,
     PRIMARY KEY (quarter, session, project, model, machine, is_agent, source)
 ) WITHOUT ROWID;
@@ -339,7 +344,7 @@ SELECT
         SELECT nullif(task, '') FROM run
         WHERE run.session = message.session
             AND message.at BETWEEN run.started_at - 1000 AND run.ended_at + 1000
-        LIMIT 1
+        ORDER BY started_at DESC, run_key LIMIT 1
     ) AS task_id,
     strftime('%Y-%m-%dT%H:%M:%fZ', at / 1000.0, 'unixepoch') AS timestamp,
     input AS input_tokens,
@@ -351,7 +356,7 @@ SELECT
     (
         SELECT context_window FROM run
         WHERE run.model = message.model AND context_window IS NOT NULL
-        ORDER BY ended_at DESC LIMIT 1
+        ORDER BY ended_at DESC, context_window DESC LIMIT 1
     ) AS context_window,
     h.value AS machine
 FROM message
@@ -367,14 +372,14 @@ SELECT
     nullif(p.value, '') AS project_id,
     (
         SELECT milestone_id FROM milestone_session ms
-        WHERE ms.session = session.session ORDER BY started_at DESC LIMIT 1
+        WHERE ms.session = session.session ORDER BY started_at DESC, milestone_id LIMIT 1
     ) AS milestone_id,
     strftime('%Y-%m-%dT%H:%M:%fZ', session.first_at / 1000.0, 'unixepoch') AS started_at,
     strftime('%Y-%m-%dT%H:%M:%fZ', session.last_at / 1000.0, 'unixepoch') AS ended_at,
     coalesce(
         (
             SELECT status FROM milestone_session ms
-            WHERE ms.session = session.session ORDER BY started_at DESC LIMIT 1
+            WHERE ms.session = session.session ORDER BY started_at DESC, milestone_id LIMIT 1
         ),
         'completed'
     ) AS status,
@@ -385,7 +390,7 @@ SELECT
         SELECT nullif(handoff, '') FROM milestone
         WHERE milestone_id = (
             SELECT milestone_id FROM milestone_session ms
-            WHERE ms.session = session.session ORDER BY started_at DESC LIMIT 1
+            WHERE ms.session = session.session ORDER BY started_at DESC, milestone_id LIMIT 1
         )
     ) AS summary,
     h.value AS machine,
