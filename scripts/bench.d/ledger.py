@@ -43,7 +43,7 @@ def bench(report, release, corpora, rounds):
         rows.append([f"report --by {key}", f"{taken[key] * 1000:.0f} ms", "", ""])
     rows.append(["the days from the messages, by Python's SQLite", f"{taken['messages']:.2f} s", "", ""])
     ratio = taken["messages"] / taken["day"]
-    rows.append(report.bar("report --by day faster than that", ratio, (">=", 20), " x"))
+    rows.append(["report --by day faster than that", f"{ratio:.1f} x", "", ""])
     most = measure.peak(commands["day"]) / 2**20
     rows.append(report.bar("peak memory, report --by day", most, ("<=", 16), " MiB"))
     report.table(f"Reports of cr-ledger over {MESSAGES:,} messages", ["", "measured", "bar", ""], rows)

@@ -153,6 +153,74 @@ fn the_skill_is_installed_for_the_agent_replaced_and_removed() {
 }
 
 #[test]
+fn a_timer_imports_session_logs_every_day_until_it_is_uninstalled() {
+    let world = World::new();
+    let (prefix, config) = (world.path("a prefix %"), world.path("config"));
+    let calls = world.path("calls");
+    let run = |name: &str, args: &[&str], systemctl: &str| {
+        let folder = world.path(systemctl);
+        let mut command = script(name, &prefix);
+        let path = format!(
+            "{}:{}",
+            folder.display(),
+            std::env::var("PATH").expect("PATH")
+        );
+        command
+            .args(args)
+            .env("PATH", path)
+            .env("XDG_CONFIG_HOME", &config);
+        command.env("CALLS", &calls).assert()
+    };
+    fs::create_dir(world.path("works")).expect("made");
+    fs::create_dir(world.path("fails")).expect("made");
+    world.script("works/systemctl", "echo \"$*\" >>\"$CALLS\"");
+    world.script("fails/systemctl", "exit 1");
+    let units = config.join("systemd/user");
+
+    run("install", &["--timer"], "works").success();
+    let timer = fs::read_to_string(units.join("cr-ledger-import.timer")).expect("a timer");
+    assert!(timer.contains("OnCalendar=daily\n"), "{timer}");
+    let service = fs::read_to_string(units.join("cr-ledger-import.service")).expect("a service");
+    assert!(
+        service.contains("a prefix %%/bin/cr-ledger\" import\n"),
+        "{service}"
+    );
+    let place = format!("Environment=\"XDG_CONFIG_HOME={}\"\n", config.display());
+    assert!(service.contains(&place), "{service}");
+    let called = fs::read_to_string(&calls).expect("calls");
+    assert!(
+        called.contains("--user enable --now --quiet cr-ledger-import.timer"),
+        "{called}"
+    );
+    // A new version keeps the timer.
+    run("install", &[], "works").success();
+    assert!(units.join("cr-ledger-import.timer").exists());
+    run("uninstall", &[], "works").success();
+    assert_eq!(tree(&units), [""; 0]);
+    let called = fs::read_to_string(&calls).expect("calls");
+    assert!(
+        called.contains("--user disable --now --quiet cr-ledger-import.timer"),
+        "{called}"
+    );
+
+    // Without systemd it says what to do.
+    run("install", &["--timer"], "fails")
+        .success()
+        .stdout(predicate::str::contains(
+            "systemctl --user cannot be used here",
+        ))
+        .stdout(predicate::str::contains(" XDG_CONFIG_HOME='"))
+        .stdout(predicate::str::contains(
+            "a prefix \\%/bin/cr-ledger' import\n",
+        ));
+    assert_eq!(tree(&units), [""; 0]);
+    fs::write(units.join("cr-ledger-import.timer"), "mine").expect("written");
+    run("install", &["--timer"], "works")
+        .code(1)
+        .stderr(predicate::str::contains("exists and is not ours"));
+}
+
+#[test]
 fn the_plugin_is_one_that_the_agent_loads() {
     let text = fs::read(root().join(".claude-plugin/plugin.json")).expect("a manifest");
     let plugin: serde_json::Value = serde_json::from_slice(&text).expect("JSON");

@@ -9,9 +9,12 @@ use crate::runner::runner;
 /// The session of the runs.
 const SESSION: &str = "5a0d7a52-3b8b-4a0e-9c7f-2f6c0e1d8b11";
 
+/// A model whose prices both versions know.
+const MODEL: &str = "claude-sonnet-4-5-20250929";
+
 /// Dollars for a million tokens of the model of these runs: input, output, a read
 /// from the cache. A write costs 1.25 or 2 times the input.
-const PRICES: (f64, f64, f64) = (2.0, 10.0, 0.1);
+const PRICES: (f64, f64, f64) = (3.0, 15.0, 0.3);
 
 /// What one answer of the scenario costs.
 fn answer_usd() -> f64 {
@@ -51,7 +54,7 @@ fn three_runs_of_one_session_cost_what_the_api_charged_by_summary_and_by_log() {
             let log = log.to_str().expect("a path");
             let run = runner(&place, cli, "cache")
                 .options(&["--env", "IS_SANDBOX=1", "--log", log])
-                .args(&["--model", "claude-sonnet-5-5", session, SESSION]);
+                .args(&["--model", MODEL, session, SESSION]);
             let (code, text, err) = run.text();
             assert_eq!(code, Some(0), "{cli} {text} {err}");
             let requests = std::fs::read_to_string(log).expect("requests");

@@ -40,6 +40,9 @@ pub struct Message<'a> {
     pub is_final: bool,
     /// The line says that it is a copy from another session.
     pub is_fork: bool,
+    /// The line is one of a side chain. It does not count if the main thread has
+    /// a message of the same id.
+    pub is_sidechain: bool,
     /// The first time in the log that has the line: of two sessions that have a
     /// message, the older one counts it.
     pub log_began_at: i64,

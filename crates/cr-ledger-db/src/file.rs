@@ -217,6 +217,11 @@ impl Ledger {
         done.context(place)
     }
 
+    /// A writer for the transaction that is open.
+    pub(crate) fn writer(&mut self) -> rusqlite::Result<Writer<'_>> {
+        Writer::new(&self.db, &mut self.texts, &self.prices, &self.machine)
+    }
+
     fn transaction<T>(
         &mut self,
         work: impl FnOnce(&mut Writer<'_>) -> anyhow::Result<T>,

@@ -41,12 +41,9 @@ const TABLES: [(&str, &str); 4] = [
     ("message", "at"),
     ("tool_call", "at"),
     ("run", TIME_OF_RUN),
-    ("milestone", TIME_OF_MILESTONE),
+    // A time alone removes none that is active.
+    ("milestone", "coalesce(ended_at, 1 << 60)"),
 ];
-
-/// The time of a milestone. One that is active is not old.
-const TIME_OF_MILESTONE: &str = "CASE WHEN status = 'active' THEN 9223372036854775807
-    ELSE max(updated_at, coalesce(ended_at, 0)) END";
 
 /// Where a text may still be in use.
 const TEXTS: [(&str, &[&str]); 13] = [

@@ -1,6 +1,7 @@
 //! Texts that repeat: each is stored once and has a number.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -9,7 +10,11 @@ const REMEMBERED: usize = 100_000;
 
 /// The numbers of the texts that were used lately.
 #[derive(Debug, Default)]
-pub(crate) struct Texts(HashMap<String, i64>);
+pub(crate) struct Texts {
+    numbers: HashMap<String, i64>,
+    /// The texts of a few numbers.
+    values: HashMap<i64, String>,
+}
 
 impl Texts {
     /// The number of `text`, which gets one if it has none.
@@ -17,7 +22,7 @@ impl Texts {
         if text.is_empty() {
             return Ok(0);
         }
-        if let Some(&number) = self.0.get(text) {
+        if let Some(&number) = self.numbers.get(text) {
             return Ok(number);
         }
         let number = match find(db, text)? {
@@ -26,16 +31,31 @@ impl Texts {
                 .prepare_cached("INSERT INTO text_value (value) VALUES (?1)")?
                 .insert(params![text])?,
         };
-        if self.0.len() == REMEMBERED {
-            self.0.clear();
+        if self.numbers.len() == REMEMBERED {
+            self.numbers.clear();
         }
-        self.0.insert(text.to_owned(), number);
+        self.numbers.insert(text.to_owned(), number);
         Ok(number)
+    }
+
+    /// The text of a number. It is remembered: for texts of which there are few.
+    pub(crate) fn value(&mut self, db: &Connection, number: i64) -> rusqlite::Result<&str> {
+        match self.values.entry(number) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(new) => {
+                let sql = "SELECT value FROM text_value WHERE id = ?1";
+                let text = db
+                    .prepare_cached(sql)?
+                    .query_row([number], |row| row.get(0))?;
+                Ok(new.insert(text))
+            }
+        }
     }
 
     /// Forgets the numbers: after a rollback they may not exist.
     pub(crate) fn clear(&mut self) {
-        self.0.clear();
+        self.numbers.clear();
+        self.values.clear();
     }
 }
 

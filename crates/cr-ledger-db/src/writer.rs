@@ -1,6 +1,7 @@
 //! Recording facts, in one transaction.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use cr_event::Usage;
 use cr_usage::Prices;
@@ -16,6 +17,12 @@ use crate::text::Texts;
 /// original is smaller.
 const COPY: i64 = 1 << 60;
 
+/// Made once: there are as many calls as messages.
+static TOOL_CALL: LazyLock<String> = LazyLock::new(|| {
+    let conflict = conflict::tool_call();
+    format!("INSERT INTO tool_call VALUES (?1, ?2, ?3, ?4, 0) {conflict}")
+});
+
 /// Records facts. Recording a fact again changes nothing.
 #[derive(Debug)]
 pub struct Writer<'a> {
@@ -25,6 +32,8 @@ pub struct Writer<'a> {
     pub(crate) machine: i64,
     /// The sessions whose sums are out of date.
     pub(crate) touched: HashSet<i64>,
+    /// Messages that are there now and were not before.
+    pub(crate) added: i64,
 }
 
 /// A message as it is stored.
@@ -48,6 +57,7 @@ pub(crate) struct StoredMessage {
     pub(crate) cache_creation_1h: Option<i64>,
     /// What a line itself says that it cost.
     pub(crate) own_cost: Option<i64>,
+    pub(crate) is_sidechain: bool,
 }
 
 impl<'a> Writer<'a> {
@@ -64,6 +74,7 @@ impl<'a> Writer<'a> {
             prices,
             machine,
             touched: HashSet::new(),
+            added: 0,
         })
     }
 
@@ -144,6 +155,7 @@ impl<'a> Writer<'a> {
             cache_creation_5m: message.cache_creation_5m.map(count),
             cache_creation_1h: message.cache_creation_1h.map(count),
             own_cost: cost,
+            is_sidechain: message.is_sidechain,
         };
         self.stored_message((message.message_id, message.request_id), stored)
     }
@@ -155,11 +167,20 @@ impl<'a> Writer<'a> {
     ) -> rusqlite::Result<()> {
         self.touch(message.session);
         if self.insert(key, &message)? {
-            return Ok(());
+            return self.leave_out_replays(key, message.is_sidechain);
         }
         let Some((id, before)) = self.stored(key)? else {
             return Ok(());
         };
+        match (before.is_sidechain, message.is_sidechain) {
+            (false, true) => return Ok(()),
+            (true, false) => {
+                self.touch(before.session);
+                self.update(id, &message)?;
+                return self.leave_out_replays(key, false);
+            }
+            _ => {}
+        }
         let merged = self.merge(before.clone(), message)?;
         if merged != before {
             self.update(id, &merged)?;
@@ -167,13 +188,42 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
+    /// Removes the messages of side chains that repeat one of the main thread with
+    /// another request, after `key` was stored.
+    fn leave_out_replays(&mut self, key: (&str, &str), is_sidechain: bool) -> rusqlite::Result<()> {
+        let sql = "SELECT id, session, is_sidechain FROM message
+            WHERE message_id = ?1 AND request_id <> ?2";
+        let mut others = Vec::new();
+        {
+            let mut statement = self.db.prepare_cached(sql)?;
+            let mut rows = statement.query([key.0, key.1])?;
+            while let Some(row) = rows.next()? {
+                let other: (i64, i64, bool) = (row.get(0)?, row.get(1)?, row.get(2)?);
+                others.push(other);
+            }
+        }
+        if is_sidechain && others.iter().any(|&(_, _, is_sidechain)| !is_sidechain) {
+            let sql = "DELETE FROM message WHERE message_id = ?1 AND request_id = ?2";
+            self.db.prepare_cached(sql)?.execute([key.0, key.1])?;
+            self.added -= 1;
+        }
+        for (id, session, _) in others.into_iter().filter(|other| other.2 && !is_sidechain) {
+            self.touch(session);
+            let sql = "DELETE FROM message WHERE id = ?1";
+            self.db.prepare_cached(sql)?.execute([id])?;
+            self.added -= 1;
+        }
+        Ok(())
+    }
+
     /// Whether the message was new.
-    fn insert(&self, key: (&str, &str), message: &StoredMessage) -> rusqlite::Result<bool> {
+    fn insert(&mut self, key: (&str, &str), message: &StoredMessage) -> rusqlite::Result<bool> {
         let sql = "INSERT INTO message (message_id, request_id, session, origin, agent,
                 project, model, machine, at, last_at, uuid, is_final, input, output, cache_read,
-                cache_creation, cache_creation_5m, cache_creation_1h, cost_nano, is_estimate)
+                cache_creation, cache_creation_5m, cache_creation_1h, cost_nano, is_estimate,
+                is_sidechain)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
-                ?18, ?19, ?20)
+                ?18, ?19, ?20, ?21)
             ON CONFLICT DO NOTHING";
         let (cost, is_estimate) = self.cost(message)?;
         let inserted = self.db.prepare_cached(sql)?.execute(params![
@@ -196,17 +246,19 @@ impl<'a> Writer<'a> {
             message.cache_creation_5m,
             message.cache_creation_1h,
             cost,
-            is_estimate
+            is_estimate,
+            message.is_sidechain
         ])?;
+        self.added += i64::from(inserted > 0);
         Ok(inserted > 0)
     }
 
-    fn update(&self, id: i64, message: &StoredMessage) -> rusqlite::Result<()> {
+    fn update(&mut self, id: i64, message: &StoredMessage) -> rusqlite::Result<()> {
         let sql = "UPDATE message SET session = ?2, origin = ?3, agent = ?4, project = ?5,
                 model = ?6, machine = ?7, at = ?8, last_at = ?9, uuid = ?10, is_final = ?11,
                 input = ?12, output = ?13, cache_read = ?14, cache_creation = ?15,
                 cache_creation_5m = ?16, cache_creation_1h = ?17, cost_nano = ?18,
-                is_estimate = ?19
+                is_estimate = ?19, is_sidechain = ?20
             WHERE id = ?1";
         let (cost, is_estimate) = self.cost(message)?;
         self.db.prepare_cached(sql)?.execute(params![
@@ -228,7 +280,8 @@ impl<'a> Writer<'a> {
             message.cache_creation_5m,
             message.cache_creation_1h,
             cost,
-            is_estimate
+            is_estimate,
+            message.is_sidechain
         ])?;
         Ok(())
     }
@@ -252,7 +305,9 @@ impl<'a> Writer<'a> {
         }
         let first = self.is_first(&a, &b)?;
         let (owner, other) = if first { (a, b) } else { (b, a) };
-        if owner.session != other.session {
+        // Messages of a side chain may go when the main thread's come; a log with
+        // copies of them has copies of others too.
+        if owner.session != other.session && !owner.is_sidechain {
             self.mark_partial(other.session, other.machine)?;
         }
         let later = if (other.last_at, &other.uuid) > (owner.last_at, &owner.uuid) {
@@ -320,11 +375,11 @@ impl<'a> Writer<'a> {
     }
 
     /// What a message cost, and whether that comes from the table of prices.
-    fn cost(&self, message: &StoredMessage) -> rusqlite::Result<(Option<i64>, bool)> {
+    fn cost(&mut self, message: &StoredMessage) -> rusqlite::Result<(Option<i64>, bool)> {
         if message.own_cost.is_some() {
             return Ok((message.own_cost, false));
         }
-        let model = self.text_of(message.model)?;
+        let model = self.texts.value(self.db, message.model)?;
         let tokens = |count: i64| u64::try_from(count).unwrap_or(0);
         let usage = Usage {
             input: tokens(message.input),
@@ -334,7 +389,7 @@ impl<'a> Writer<'a> {
             cache_5m: tokens(message.cache_creation_5m.unwrap_or(0)),
             cache_1h: tokens(message.cache_creation_1h.unwrap_or(0)),
         };
-        let cost = self.prices.estimate([(model.as_str(), usage)].into_iter());
+        let cost = self.prices.estimate([(model, usage)].into_iter());
         Ok((cost.and_then(nano), true))
     }
 
@@ -342,10 +397,8 @@ impl<'a> Writer<'a> {
     pub fn tool_call(&mut self, call: &ToolCall<'_>) -> rusqlite::Result<()> {
         let name = self.text(call.name)?;
         let project = self.text(call.project)?;
-        let conflict = conflict::tool_call();
-        let sql = format!("INSERT INTO tool_call VALUES (?1, ?2, ?3, ?4, 0) {conflict}");
         let values = params![call.tool_use_id, name, project, call.at];
-        self.db.prepare_cached(&sql)?.execute(values)?;
+        self.db.prepare_cached(&TOOL_CALL)?.execute(values)?;
         Ok(())
     }
 
@@ -444,7 +497,7 @@ impl<'a> Writer<'a> {
 /// The columns of a stored message, in the order of [`read`].
 pub(crate) const COLUMNS: &str = "session, origin, agent, project, model, machine, at, last_at, \
     uuid, is_final, input, output, cache_read, cache_creation, cache_creation_5m, \
-    cache_creation_1h, CASE WHEN is_estimate THEN NULL ELSE cost_nano END";
+    cache_creation_1h, CASE WHEN is_estimate THEN NULL ELSE cost_nano END, is_sidechain";
 
 /// Reads a stored message whose columns begin at `from`.
 pub(crate) fn read(row: &Row<'_>, from: usize) -> rusqlite::Result<StoredMessage> {
@@ -466,5 +519,6 @@ pub(crate) fn read(row: &Row<'_>, from: usize) -> rusqlite::Result<StoredMessage
         cache_creation_5m: row.get(from + 14)?,
         cache_creation_1h: row.get(from + 15)?,
         own_cost: row.get(from + 16)?,
+        is_sidechain: row.get(from + 17)?,
     })
 }

@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::location::Location;
 use crate::{
-    backtest, budget, export, forget, merge, milestone, next, quota, record, refresh, report, sql,
-    task_turns,
+    backtest, budget, export, forget, import, merge, milestone, next, quota, record, refresh,
+    report, sql, task_turns,
 };
 
 const AFTER: &str = "\
@@ -16,6 +16,7 @@ it; --no-ledger leaves a run out.
 
 Examples:
   cr-summarize run.ndjson | cr-ledger record
+  cr-ledger import
   cr-ledger report --since 7d
   cr-ledger report --by project --top 5 --json
   cr-ledger sql 'SELECT model, sum(cost_usd) FROM usage GROUP BY model'
@@ -30,6 +31,7 @@ Examples:
 Environment:
   CR_LEDGER     the ledger
   CR_STATE_DIR  where runs are kept (default: $XDG_STATE_HOME/claude-runner)
+  CLAUDE_CONFIG_DIR  the directory of the agent (default: ~/.claude)
   CR_MACHINE    the name of this machine in the ledger (default: the host's name)
 
 Exit status:
@@ -59,6 +61,7 @@ pub(crate) enum Command {
     Record(record::RecordArgs),
     Refresh(refresh::RefreshArgs),
     Milestone(milestone::MilestoneArgs),
+    Import(import::ImportArgs),
     Report(report::ReportArgs),
     Merge(merge::MergeArgs),
     Forget(forget::ForgetArgs),

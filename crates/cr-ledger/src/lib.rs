@@ -14,6 +14,7 @@ mod export;
 mod facts;
 mod forget;
 mod handoff;
+mod import;
 mod live;
 mod location;
 mod merge;
@@ -52,6 +53,7 @@ pub fn run(args: &Args, out: impl Write, notes: impl Write) -> anyhow::Result<Ex
         Command::Record(args) => record::run(args, location, out, notes),
         Command::Refresh(args) => refresh::run(args, location, out, notes),
         Command::Milestone(args) => milestone::run(args, location, out, notes),
+        Command::Import(args) => import::run(args, location, out, notes),
         Command::Report(args) => report::run(args, location, out),
         Command::Merge(args) => merge::run(args, location, out),
         Command::Forget(args) => forget::run(args, location, out),

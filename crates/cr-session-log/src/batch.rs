@@ -1,13 +1,12 @@
 //! Facts that leave the thread that read them: texts in one piece of memory.
 
-use crate::fact::{Fact, FactOf, MessageOf, Sink};
+use crate::fact::{FIELDS, Fact, FactOf, MessageOf, Sink};
+use crate::scan::Head;
 
 /// Facts of a full batch.
 const FACTS: usize = 1 << 10;
 /// Bytes of their texts.
 const TEXT: usize = 256 << 10;
-/// Texts of a fact at most.
-const FIELDS: usize = 9;
 
 /// A text: where it begins and where it ends.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,6 +16,7 @@ struct Span(usize, usize);
 /// other are one fact, with the larger of each count.
 #[derive(Debug, Default)]
 pub struct Batch {
+    head: Head,
     text: String,
     facts: Vec<FactOf<Span>>,
     /// Where the last message is in `facts`.
@@ -26,6 +26,11 @@ pub struct Batch {
 }
 
 impl Batch {
+    /// What the head of the log said before the last of these facts.
+    pub fn head(&self) -> &Head {
+        &self.head
+    }
+
     /// The facts.
     pub fn facts(&self) -> impl Iterator<Item = Fact<'_>> {
         self.facts.iter().map(|fact| fact.map(|span| self.at(span)))
@@ -70,9 +75,20 @@ impl Batch {
         let mut last = *last;
         let is_same = self.at(last.message_id) == line.message_id
             && self.at(last.request_id) == line.request_id
+            && self.at(last.session_id) == line.session_id
             && self.at(last.agent_id) == line.agent_id
-            && last.is_fork == line.is_fork;
+            && self.at(last.model) == line.model
+            && self.at(last.cwd) == line.cwd
+            && self.at(last.version) == line.version
+            && last.is_fork == line.is_fork
+            && last.is_sidechain == line.is_sidechain;
         if is_same {
+            last.at = [last.at, line.at].into_iter().flatten().min();
+            if (line.last_at, line.uuid) > (last.last_at, self.at(last.uuid)) {
+                last.last_at = line.last_at;
+                last.uuid = Span(self.text.len(), self.text.len() + line.uuid.len());
+                self.text.push_str(line.uuid);
+            }
             last.usage = last.usage.max(line.usage);
             last.cost_usd = last.cost_usd.max_by_value(line.cost_usd);
             last.is_final |= line.is_final;
@@ -106,11 +122,9 @@ impl Sink for Batch {
             }
             self.last_message = Some(self.facts.len());
         }
-        let mut field = 0;
         let (text, recent) = (&mut self.text, &mut self.recent);
-        let fact = fact.map(|value| {
-            let last = &mut recent[field % FIELDS];
-            field += 1;
+        let fact = fact.map_fields(|field, value| {
+            let last = &mut recent[field];
             if text.get(last.0..last.1) != Some(value) {
                 *last = Span(text.len(), text.len() + value.len());
                 text.push_str(value);
@@ -118,5 +132,9 @@ impl Sink for Batch {
             *last
         });
         self.facts.push(fact);
+    }
+
+    fn take_head(&mut self, head: &Head) {
+        self.head = head.clone();
     }
 }

@@ -3,6 +3,8 @@
 
 use cr_event::Usage;
 
+use crate::scan::Head;
+
 /// Tokens of one message or a total.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tokens {
@@ -63,7 +65,7 @@ pub struct MessageOf<S> {
     pub message_id: S,
     /// The id of the call of the API.
     pub request_id: S,
-    /// The id of the line.
+    /// The id of the line; the last one where several are one fact.
     pub uuid: S,
     /// The session; where the line does not say, that of the file's head.
     pub session_id: S,
@@ -78,8 +80,11 @@ pub struct MessageOf<S> {
     pub git_branch: S,
     /// The version of the CLI.
     pub version: S,
-    /// When, in milliseconds since 1970.
+    /// When, in milliseconds since 1970. A line that does not say it has the last
+    /// time before it; `None` where there is none.
     pub at: Option<i64>,
+    /// When its last line was written; `uuid` is that line's.
+    pub last_at: Option<i64>,
     /// The tokens.
     pub usage: Tokens,
     /// The cost by the line's own word, which 1.0.x writes.
@@ -107,6 +112,10 @@ pub struct ToolCallOf<S> {
     pub message_id: S,
     /// Its call of the API.
     pub request_id: S,
+    /// The directory.
+    pub cwd: S,
+    /// When, as that of a message.
+    pub at: Option<i64>,
 }
 
 /// A tool failed. Its key is `tool_use_id`.
@@ -122,6 +131,8 @@ pub struct ToolFailedOf<S> {
 pub struct SessionTotalOf<S> {
     /// The session.
     pub session_id: S,
+    /// The last time before it: the line has none of its own.
+    pub at: Option<i64>,
     /// Its cost.
     pub total_cost_usd: Option<f64>,
 }
@@ -133,6 +144,8 @@ pub struct ModelTotalOf<S> {
     pub session_id: S,
     /// The model.
     pub model: S,
+    /// The last time before it.
+    pub at: Option<i64>,
     /// Its tokens.
     pub usage: Tokens,
     /// Its cost.
@@ -211,6 +224,12 @@ pub type Turn<'a> = TurnOf<&'a str>;
 pub trait Sink {
     /// Takes one, in the order of the file.
     fn fact(&mut self, fact: Fact<'_>);
+
+    /// Takes what the head of the file says so far, before the first fact of the
+    /// line that said it.
+    fn take_head(&mut self, head: &Head) {
+        let _ = head;
+    }
 }
 
 impl<F: FnMut(Fact<'_>)> Sink for F {
@@ -219,43 +238,65 @@ impl<F: FnMut(Fact<'_>)> Sink for F {
     }
 }
 
+const MESSAGE_ID: usize = 0;
+const REQUEST_ID: usize = 1;
+const UUID: usize = 2;
+const SESSION_ID: usize = 3;
+const AGENT_ID: usize = 4;
+const MODEL: usize = 5;
+const CWD: usize = 6;
+const GIT_BRANCH: usize = 7;
+const VERSION: usize = 8;
+const NAME: usize = 9;
+/// How many there are.
+pub(crate) const FIELDS: usize = 10;
+
 impl<S> FactOf<S> {
-    /// The same fact with texts of another form; they come in the order of the
-    /// fields.
+    /// The same fact with texts of another form.
     pub fn map<T>(self, mut f: impl FnMut(S) -> T) -> FactOf<T> {
+        self.map_fields(|_, text| f(text))
+    }
+
+    /// The same; `f` is also told which field it is. Fields that often have the
+    /// same text have the same number, below [`FIELDS`].
+    pub(crate) fn map_fields<T>(self, mut f: impl FnMut(usize, S) -> T) -> FactOf<T> {
         match self {
-            Self::Message(message) => FactOf::Message(message.map(f)),
+            Self::Message(message) => FactOf::Message(message.map_fields(f)),
             Self::ToolCall(call) => FactOf::ToolCall(ToolCallOf {
-                tool_use_id: f(call.tool_use_id),
-                name: f(call.name),
-                message_id: f(call.message_id),
-                request_id: f(call.request_id),
+                message_id: f(MESSAGE_ID, call.message_id),
+                request_id: f(REQUEST_ID, call.request_id),
+                tool_use_id: f(UUID, call.tool_use_id),
+                name: f(NAME, call.name),
+                cwd: f(CWD, call.cwd),
+                at: call.at,
             }),
             Self::ToolFailed(failed) => FactOf::ToolFailed(ToolFailedOf {
-                tool_use_id: f(failed.tool_use_id),
+                tool_use_id: f(UUID, failed.tool_use_id),
             }),
             Self::SessionTotal(total) => FactOf::SessionTotal(SessionTotalOf {
-                session_id: f(total.session_id),
+                session_id: f(SESSION_ID, total.session_id),
+                at: total.at,
                 total_cost_usd: total.total_cost_usd,
             }),
             Self::ModelTotal(total) => FactOf::ModelTotal(ModelTotalOf {
-                session_id: f(total.session_id),
-                model: f(total.model),
+                session_id: f(SESSION_ID, total.session_id),
+                model: f(MODEL, total.model),
+                at: total.at,
                 usage: total.usage,
                 cost_usd: total.cost_usd,
             }),
             Self::Compaction(compaction) => FactOf::Compaction(CompactionOf {
-                session_id: f(compaction.session_id),
-                uuid: f(compaction.uuid),
-                trigger: f(compaction.trigger),
+                session_id: f(SESSION_ID, compaction.session_id),
+                uuid: f(UUID, compaction.uuid),
+                trigger: f(NAME, compaction.trigger),
                 at: compaction.at,
                 pre_tokens: compaction.pre_tokens,
                 post_tokens: compaction.post_tokens,
                 is_fork: compaction.is_fork,
             }),
             Self::Turn(turn) => FactOf::Turn(TurnOf {
-                session_id: f(turn.session_id),
-                uuid: f(turn.uuid),
+                session_id: f(SESSION_ID, turn.session_id),
+                uuid: f(UUID, turn.uuid),
                 at: turn.at,
                 is_fork: turn.is_fork,
             }),
@@ -264,18 +305,19 @@ impl<S> FactOf<S> {
 }
 
 impl<S> MessageOf<S> {
-    fn map<T>(self, mut f: impl FnMut(S) -> T) -> MessageOf<T> {
+    fn map_fields<T>(self, mut f: impl FnMut(usize, S) -> T) -> MessageOf<T> {
         MessageOf {
-            message_id: f(self.message_id),
-            request_id: f(self.request_id),
-            uuid: f(self.uuid),
-            session_id: f(self.session_id),
-            agent_id: f(self.agent_id),
-            model: f(self.model),
-            cwd: f(self.cwd),
-            git_branch: f(self.git_branch),
-            version: f(self.version),
+            message_id: f(MESSAGE_ID, self.message_id),
+            request_id: f(REQUEST_ID, self.request_id),
+            uuid: f(UUID, self.uuid),
+            session_id: f(SESSION_ID, self.session_id),
+            agent_id: f(AGENT_ID, self.agent_id),
+            model: f(MODEL, self.model),
+            cwd: f(CWD, self.cwd),
+            git_branch: f(GIT_BRANCH, self.git_branch),
+            version: f(VERSION, self.version),
             at: self.at,
+            last_at: self.last_at,
             usage: self.usage,
             cost_usd: self.cost_usd,
             is_final: self.is_final,

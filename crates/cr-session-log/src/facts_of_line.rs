@@ -27,6 +27,14 @@ pub(crate) struct FileFacts<'a> {
     pub(crate) session_id: &'a str,
     /// The subagent, if the file is the log of one.
     pub(crate) agent_id: &'a str,
+    /// The last time before the line.
+    pub(crate) last_at: Option<i64>,
+}
+
+impl FileFacts<'_> {
+    fn at(&self, line: &Line<'_>) -> Option<i64> {
+        line.at().or(self.last_at)
+    }
 }
 
 /// Gives the facts of `line` to `sink`.
@@ -72,12 +80,18 @@ fn assistant(line: &Line<'_>, file: FileFacts<'_>, sink: &mut impl Sink) {
     if let Some(usage) = body.usage.filter(|usage| usage.bytes().starts_with(b"{")) {
         message(line, body, file, (&message_id, &request_id), usage, sink);
     }
+    if body.calls.is_empty() {
+        return;
+    }
+    let (cwd, at) = (decode(line.cwd), file.at(line));
     for &(id, name) in &body.calls {
         sink.fact(Fact::ToolCall(ToolCall {
             tool_use_id: &id.decode(),
             name: &name.decode(),
             message_id: &message_id,
             request_id: &request_id,
+            cwd: &cwd,
+            at,
         }));
     }
 }
@@ -92,6 +106,7 @@ fn message(
 ) {
     let is_sidechain = line.is_sidechain || !file.agent_id.is_empty();
     let agent_id = line.agent_id.filter(|_| is_sidechain).map(Text::decode);
+    let at = file.at(line);
     let fact = Message {
         message_id,
         request_id,
@@ -102,7 +117,8 @@ fn message(
         cwd: &decode(line.cwd),
         git_branch: &decode(line.git_branch),
         version: &decode(line.version),
-        at: line.at(),
+        at,
+        last_at: at,
         usage: tokens(raw),
         cost_usd: line.cost_usd.and_then(Raw::f64),
         is_final: body.stop_reason.is_some(),
@@ -113,13 +129,13 @@ fn message(
     };
     sink.fact(Fact::Message(fact));
     if may_hold(raw, b"advisor_message") {
-        advisors(fact, raw, sink);
+        advisors(&fact, raw, sink);
     }
 }
 
 /// Calls of another model during an answer; the usage of the answer does not
 /// contain theirs.
-fn advisors(answer: Message<'_>, usage: Raw<'_>, sink: &mut impl Sink) {
+fn advisors(answer: &Message<'_>, usage: Raw<'_>, sink: &mut impl Sink) {
     let parts = usage.get("iterations").map(Raw::items).unwrap_or_default();
     let is_advisor = |part: &Raw<'_>| {
         let kind = part.get("type").and_then(Raw::text);
@@ -132,7 +148,7 @@ fn advisors(answer: Message<'_>, usage: Raw<'_>, sink: &mut impl Sink) {
             usage: tokens(part),
             cost_usd: None,
             is_fast: is_fast(part),
-            ..answer
+            ..*answer
         }));
     }
 }
@@ -170,7 +186,7 @@ fn user(line: &Line<'_>, file: FileFacts<'_>, sink: &mut impl Sink) {
         sink.fact(Fact::Turn(Turn {
             session_id: &session(line.session_id, file),
             uuid: &decode(line.uuid),
-            at: line.at(),
+            at: file.at(line),
             is_fork: line.is_fork,
         }));
     }
@@ -202,7 +218,7 @@ fn compaction(line: &Line<'_>, file: FileFacts<'_>, sink: &mut impl Sink) {
         session_id: &session(line.session_id, file),
         uuid: &decode(line.uuid),
         trigger: &decode(trigger),
-        at: line.at(),
+        at: file.at(line),
         pre_tokens: field(["preTokens", "pre_tokens"]).and_then(Raw::u64),
         post_tokens: field(["postTokens", "post_tokens"]).and_then(Raw::u64),
         is_fork: line.is_fork,
@@ -211,8 +227,10 @@ fn compaction(line: &Line<'_>, file: FileFacts<'_>, sink: &mut impl Sink) {
 
 fn total(line: &Line<'_>, file: FileFacts<'_>, sink: &mut impl Sink) {
     let session_id = &session(line.session_id, file);
+    let at = file.at(line);
     sink.fact(Fact::SessionTotal(SessionTotal {
         session_id,
+        at,
         total_cost_usd: line.total_cost_usd.and_then(Raw::f64),
     }));
     for entry in line.model_usage.map(by_model).unwrap_or_default() {
@@ -222,6 +240,7 @@ fn total(line: &Line<'_>, file: FileFacts<'_>, sink: &mut impl Sink) {
         sink.fact(Fact::ModelTotal(ModelTotal {
             session_id,
             model: &entry.model.decode(),
+            at,
             usage: Tokens::of(usage, is_split),
             cost_usd: entry.cost_usd,
         }));

@@ -3,16 +3,21 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{SendError, SyncSender, sync_channel};
+use std::sync::mpsc::{RecvTimeoutError, SendError, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
+use anyhow::Context;
 use cr_io::Input;
 
 use crate::batch::Batch;
 use crate::fact::{Fact, Sink};
 use crate::find::LogFile;
-use crate::scan::{Resume, Scanned, scan};
+use crate::scan::{Head, Resume, Scanned, scan};
+
+/// How long nothing comes before the writer is told.
+const WAIT: Duration = Duration::from_millis(100);
 
 /// A log and the place in it to begin at.
 #[derive(Clone, Debug)]
@@ -43,6 +48,9 @@ pub enum Report<'a> {
     Facts(&'a Batch),
     /// The log was read to its end; all its facts came before.
     Scanned(Scanned),
+    /// No thread has anything just now, and the index means nothing: time to let
+    /// others write.
+    Waiting,
     /// The log cannot be read, or not to its end: facts may have come before.
     Failed(anyhow::Error),
 }
@@ -74,18 +82,20 @@ pub fn scan_files<E>(
             scope.spawn(|| queue.work(sender));
         }
         drop(sender);
-        // Threads end when the receiver is gone.
-        for parcel in receiver {
-            match parcel {
-                Parcel::Facts(index, batch) => {
+        // Threads end when the receiver is gone, before they are waited for.
+        let receiver = receiver;
+        loop {
+            match receiver.recv_timeout(WAIT) {
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Err(RecvTimeoutError::Timeout) => take(0, Report::Waiting)?,
+                Ok(Parcel::Facts(index, batch)) => {
                     take(index, Report::Facts(&batch))?;
                     queue.give_back(batch);
                 }
-                Parcel::Scanned(index, scanned) => take(index, Report::Scanned(scanned))?,
-                Parcel::Failed(index, err) => take(index, Report::Failed(err))?,
+                Ok(Parcel::Scanned(index, scanned)) => take(index, Report::Scanned(scanned))?,
+                Ok(Parcel::Failed(index, err)) => take(index, Report::Failed(err))?,
             }
         }
-        Ok(())
     })
 }
 
@@ -151,7 +161,9 @@ impl Filler<'_> {
         if self.batch.is_empty() {
             return;
         }
-        let batch = std::mem::replace(&mut self.batch, self.queue.free_batch());
+        let mut next = self.queue.free_batch();
+        next.take_head(self.batch.head());
+        let batch = std::mem::replace(&mut self.batch, next);
         self.send(Parcel::Facts(self.index, batch));
     }
 }
@@ -165,6 +177,10 @@ impl Sink for Filler<'_> {
             self.send_batch();
         }
         self.batch.fact(fact);
+    }
+
+    fn take_head(&mut self, head: &Head) {
+        self.batch.take_head(head);
     }
 }
 
@@ -181,7 +197,9 @@ fn read(file: &FileToScan, sink: &mut impl Sink) -> anyhow::Result<Scanned> {
         io::copy(&mut before, &mut io::sink()).map_err(failed)?;
     }
     let scanned = scan(&mut input, &file.resume, sink).map_err(failed)?;
-    input.check_whole()?;
+    input
+        .check_whole()
+        .with_context(|| file.log.path.display().to_string())?;
     Ok(scanned)
 }
 

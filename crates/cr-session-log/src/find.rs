@@ -22,6 +22,9 @@ pub struct LogFile {
     pub len: u64,
     /// When it was written last, in nanoseconds since 1970.
     pub mtime_ns: i64,
+    /// The number of the file in its file system: another file of the same name
+    /// has another one.
+    pub inode: u64,
     /// The log of a subagent.
     pub is_subagent: bool,
     /// The subagent, by the name of the file.
@@ -34,30 +37,52 @@ pub struct LogFile {
 /// The logs below `dirs`, `*.jsonl` and `*.jsonl.gz`, sorted by path and each
 /// once; a file is taken by any name. Links to directories are not followed.
 pub fn find_logs(dirs: &[PathBuf]) -> anyhow::Result<Vec<LogFile>> {
-    let mut found = Vec::new();
+    let (found, failures) = find_readable_logs(dirs)?;
+    match failures.into_iter().next() {
+        Some(failure) => Err(failure),
+        None => Ok(found),
+    }
+}
+
+/// The same, and what cannot be read below `dirs`.
+pub fn find_readable_logs(dirs: &[PathBuf]) -> anyhow::Result<(Vec<LogFile>, Vec<anyhow::Error>)> {
+    let (mut found, mut failures) = (Vec::new(), Vec::new());
     for dir in dirs {
         let metadata = fs::metadata(dir)
             .with_context(|| dir.display().to_string())
             .context(Exit::NoInput)?;
         if metadata.is_dir() {
-            walk(dir, &mut found)
-                .with_context(|| dir.display().to_string())
-                .context(Exit::NoInput)?;
+            walk(dir, &mut found, &mut failures);
         } else {
             found.push(log_file(dir.clone(), &metadata));
         }
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
     found.dedup_by(|a, b| a.path == b.path);
-    Ok(found)
+    Ok((found, failures))
 }
 
-fn walk(dir: &Path, found: &mut Vec<LogFile>) -> io::Result<()> {
+fn walk(dir: &Path, found: &mut Vec<LogFile>, failures: &mut Vec<anyhow::Error>) {
+    if let Err(err) = walk_one(dir, found, failures) {
+        failures.push(failure(dir, err));
+    }
+}
+
+fn failure(path: &Path, err: io::Error) -> anyhow::Error {
+    let err = anyhow::Error::new(err).context(path.display().to_string());
+    err.context(Exit::NoInput)
+}
+
+fn walk_one(
+    dir: &Path,
+    found: &mut Vec<LogFile>,
+    failures: &mut Vec<anyhow::Error>,
+) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         let path = entry.path();
         if entry.file_type()?.is_dir() {
-            walk(&path, found)?;
+            walk(&path, found, failures);
         } else if uncompressed_name(&path)
             .extension()
             .is_some_and(|extension| extension == "jsonl")
@@ -68,7 +93,7 @@ fn walk(dir: &Path, found: &mut Vec<LogFile>) -> io::Result<()> {
                 Ok(_) => {}
                 // The CLI removes old logs.
                 Err(err) if err.kind() == io::ErrorKind::NotFound => {}
-                Err(err) => return Err(err),
+                Err(err) => failures.push(failure(&path, err)),
             }
         }
     }
@@ -90,6 +115,7 @@ fn log_file(path: PathBuf, metadata: &Metadata) -> LogFile {
             .mtime()
             .saturating_mul(1_000_000_000)
             .saturating_add(metadata.mtime_nsec()),
+        inode: metadata.ino(),
         is_subagent,
         session_id: caller.or_else(|| (!is_subagent).then(|| name.clone().into_owned())),
         agent_id: agent_id.or_else(|| is_subagent.then(|| name.clone().into_owned())),

@@ -29,5 +29,5 @@ pub use fact::{
     Turn, TurnOf,
 };
 pub use files::{FileToScan, Report, scan_files};
-pub use find::{LogFile, find_logs};
+pub use find::{LogFile, find_logs, find_readable_logs};
 pub use scan::{Head, Resume, Scanned, scan};

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use cr_io::{Line as Piece, Lines};
 
-use crate::fact::Sink;
+use crate::fact::{Fact, Sink};
 use crate::facts_of_line::{FileFacts, report};
 use crate::line::{Line, Reading};
 
@@ -17,6 +17,8 @@ pub struct Head {
     pub first_at: Option<i64>,
     /// The first directory.
     pub cwd: Option<String>,
+    /// The last time in a line that held a fact.
+    pub last_at: Option<i64>,
 }
 
 impl Head {
@@ -68,6 +70,7 @@ pub struct Scanned {
 /// Reads a log from `start`, where `reader` already is, and gives its facts to
 /// `sink`. A last line that is not whole is left for the next scan.
 pub fn scan(reader: impl Read, start: &Resume, sink: &mut impl Sink) -> io::Result<Scanned> {
+    sink.take_head(&start.head);
     let mut lines = Lines::new(reader);
     let mut scan = Scan {
         scanned: Scanned {
@@ -93,6 +96,19 @@ struct Scan<'a, S> {
     scanned: Scanned,
     agent_id: &'a str,
     sink: &'a mut S,
+}
+
+/// Counts the facts that pass.
+struct Counted<'a, S> {
+    sink: &'a mut S,
+    count: usize,
+}
+
+impl<S: Sink> Sink for Counted<'_, S> {
+    fn fact(&mut self, fact: Fact<'_>) {
+        self.count += 1;
+        self.sink.fact(fact);
+    }
 }
 
 /// How a line ends.
@@ -135,12 +151,21 @@ impl<S: Sink> Scan<'_, S> {
             Reading::Line(line) => {
                 if is_head {
                     head.take(&line);
+                    self.sink.take_head(head);
                 }
                 let file = FileFacts {
                     session_id: head.session_id.as_deref().unwrap_or_default(),
                     agent_id: self.agent_id,
+                    last_at: head.last_at.or(head.first_at),
                 };
-                report(&line, file, self.sink);
+                let mut sink = Counted {
+                    sink: self.sink,
+                    count: 0,
+                };
+                report(&line, file, &mut sink);
+                if sink.count > 0 {
+                    head.last_at = line.at().or(head.last_at);
+                }
             }
         }
         self.scanned.offset += length;

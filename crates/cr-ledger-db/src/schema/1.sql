@@ -47,6 +47,9 @@ CREATE TABLE message (
     -- Null: no price is known.
     cost_nano INTEGER,
     is_estimate INTEGER NOT NULL,
+    -- A line of a side chain. Such a line may repeat an answer of the main thread
+    -- with another request: then there is only the main thread's.
+    is_sidechain INTEGER NOT NULL,
     UNIQUE (message_id, request_id)
 );
 CREATE INDEX message_of_session ON message (session, at);

@@ -46,6 +46,7 @@ struct Answer {
     uuid: String,
     is_final: bool,
     is_fork: bool,
+    is_sidechain: bool,
     log_began_at: i64,
     tokens: [u64; 4],
     five_minutes: Option<u64>,
@@ -129,11 +130,24 @@ fn session(random: &mut Random, number: u64, parent: Option<Vec<Answer>>) -> Ses
             uuid: format!("uuid-{number}-{count}"),
             is_final: true,
             is_fork: false,
+            is_sidechain: !agent.is_empty(),
             log_began_at: began_at,
             tokens,
             five_minutes: random.once_in(2).then_some(tokens[3]),
             cost: random.once_in(5).then_some(0.25),
         });
+        if random.once_in(4) {
+            // A side chain repeats it, mostly with another request.
+            let replay = answers.last().cloned().unwrap_or_default();
+            answers.push(Answer {
+                request: random.of(&["again", replay.request.as_str()]).to_owned(),
+                agent: "helper".to_owned(),
+                uuid: format!("{}-again", replay.uuid),
+                is_sidechain: true,
+                tokens: [3, 5, 700, 11].map(|most| random.below(most)),
+                ..replay
+            });
+        }
     }
     Session {
         id,
@@ -410,6 +424,7 @@ fn message(answer: &Answer) -> Message<'_> {
         uuid: &answer.uuid,
         is_final: answer.is_final,
         is_fork: answer.is_fork,
+        is_sidechain: answer.is_sidechain,
         log_began_at: answer.log_began_at,
         input,
         output,

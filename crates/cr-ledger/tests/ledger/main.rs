@@ -4,6 +4,7 @@ mod backtest;
 mod case;
 mod faults;
 mod forget;
+mod import;
 mod kill;
 mod live;
 mod logs;

@@ -383,11 +383,28 @@ fn the_last_message_of_a_session_counts_if_it_is_later_than_its_last_run() {
     case.ran(&id, "r1", session, 100);
     assert_eq!(case.next_session("api")["resume"], true);
     let db = rusqlite::Connection::open(case.path("ledger.db")).expect("opened");
-    let message = "INSERT INTO message
-        SELECT NULL, 'm9', '', session, 0, 0, project, model, machine, ended_at + 1,
-            ended_at + 1, '', 1, 810, 10, 0, 0, NULL, NULL, NULL, 0 FROM run";
-    db.execute(message, []).expect("added");
+    let (model, ended_at): (String, i64) = db
+        .query_row(
+            "SELECT value, ended_at FROM run JOIN text_value ON id = model",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .expect("the run");
     drop(db);
+    case.write(|writer| {
+        writer.message(&cr_ledger_db::Message {
+            message_id: "m9",
+            session,
+            model: &model,
+            at: ended_at + 1,
+            last_at: ended_at + 1,
+            is_final: true,
+            input: 810,
+            output: 10,
+            ..cr_ledger_db::Message::default()
+        })?;
+        Ok(())
+    });
     let next = case.next_session("api");
     assert_eq!(next["resume"], false, "{next}");
     assert!(text(&next, "why").contains("82 %"), "{next}");

@@ -47,6 +47,7 @@ fn an_answer_is_a_message_with_its_usage_and_its_calls() {
             git_branch: "main",
             version: "2.1.326",
             at: Some(AT_MS),
+            last_at: Some(AT_MS),
             usage: Tokens {
                 input: 1,
                 output: 2,
@@ -67,6 +68,8 @@ fn an_answer_is_a_message_with_its_usage_and_its_calls() {
             name: "Bash",
             message_id: "m",
             request_id: "r",
+            cwd: "/home/dev",
+            at: Some(AT_MS),
         }),
     ];
     let expected: Vec<Owned> = expected.map(|fact| fact.map(str::to_owned)).into();

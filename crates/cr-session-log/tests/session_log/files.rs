@@ -33,6 +33,7 @@ fn read_all(files: &[FileToScan], threads: usize) -> Vec<(Vec<Owned>, Option<Sca
         match report {
             Report::Facts(batch) => facts.extend(batch.facts().map(|fact| fact.map(str::to_owned))),
             Report::Scanned(scanned) => *end = Some(scanned),
+            Report::Waiting => {}
             Report::Failed(err) => panic!("{err:#}"),
         }
         Ok::<(), ()>(())
@@ -125,6 +126,11 @@ fn merged(facts: Vec<Owned>) -> Vec<Owned> {
             {
                 first.usage = first.usage.max(line.usage);
                 first.is_final |= line.is_final;
+                first.at = first.at.min(line.at);
+                if (line.last_at, &line.uuid) > (first.last_at, &first.uuid) {
+                    first.last_at = line.last_at;
+                    first.uuid.clone_from(&line.uuid);
+                }
                 continue;
             }
             places.insert(key, all.len());
@@ -190,7 +196,7 @@ fn a_file_that_cannot_be_read_is_reported_and_an_error_of_the_writer_ends_the_sc
         match report {
             Report::Failed(_) => failed.push(index),
             Report::Scanned(_) => read += 1,
-            Report::Facts(_) => {}
+            Report::Facts(_) | Report::Waiting => {}
         }
         Ok::<(), ()>(())
     });

@@ -12,12 +12,18 @@ use crate::support::Owned;
 pub(crate) fn facts(log: &[u8]) -> Vec<Owned> {
     let mut facts = Vec::new();
     let mut head = None;
+    let (mut first_at, mut last_at) = (None, None);
     for line in log.split(|&b| b == b'\n') {
         if let Ok(line) = serde_json::from_slice::<Value>(line) {
             let session = line["sessionId"].as_str().or(line["session_id"].as_str());
             head = head.or(session.map(str::to_owned));
             let session = session.or(head.as_deref()).unwrap_or_default();
-            of_line(&line, session, &mut facts);
+            first_at = first_at.or(at(&line));
+            let before = facts.len();
+            of_line(&line, (session, last_at.or(first_at)), &mut facts);
+            if facts.len() > before {
+                last_at = at(&line).or(last_at);
+            }
         }
     }
     facts
@@ -36,23 +42,25 @@ fn is_fork(line: &Value) -> bool {
     !line["forkedFrom"].is_null()
 }
 
-fn of_line(line: &Value, session: &str, facts: &mut Vec<Owned>) {
+/// `file` is the session, and the last time before the line.
+fn of_line(line: &Value, file: (&str, Option<i64>), facts: &mut Vec<Owned>) {
+    let (session, last_at) = file;
     match line["type"].as_str() {
-        Some("assistant") => assistant(line, session, facts),
-        Some("user") => user(line, session, facts),
+        Some("assistant") => assistant(line, file, facts),
+        Some("user") => user(line, file, facts),
         Some("system") if line["subtype"] == "compact_boundary" => {
             let data = &line["compactMetadata"];
             facts.push(FactOf::Compaction(CompactionOf {
                 session_id: session.to_owned(),
                 uuid: text(&line["uuid"]),
                 trigger: text(&data["trigger"]),
-                at: at(line),
+                at: at(line).or(last_at),
                 pre_tokens: data["preTokens"].as_u64(),
                 post_tokens: data["postTokens"].as_u64(),
                 is_fork: is_fork(line),
             }));
         }
-        Some("cost-state") => total(line, session, facts),
+        Some("cost-state") => total(line, file, facts),
         Some("progress") if line["data"]["type"] == "agent_progress" => {
             let mut carried = line["data"]["message"].clone();
             if !matches!(carried["type"].as_str(), Some("assistant" | "user")) {
@@ -65,7 +73,7 @@ fn of_line(line: &Value, session: &str, facts: &mut Vec<Owned>) {
                     carried[key] = line[key].clone();
                 }
             }
-            of_line(&carried, session, facts);
+            of_line(&carried, file, facts);
         }
         _ => {}
     }
@@ -76,7 +84,7 @@ fn blocks(line: &Value) -> &[Value] {
     blocks.map(Vec::as_slice).unwrap_or_default()
 }
 
-fn assistant(line: &Value, session: &str, facts: &mut Vec<Owned>) {
+fn assistant(line: &Value, (session, last_at): (&str, Option<i64>), facts: &mut Vec<Owned>) {
     let message = &line["message"];
     if message["model"] == "<synthetic>" {
         return;
@@ -97,7 +105,8 @@ fn assistant(line: &Value, session: &str, facts: &mut Vec<Owned>) {
             cwd: text(&line["cwd"]),
             git_branch: text(&line["gitBranch"]),
             version: text(&line["version"]),
-            at: at(line),
+            at: at(line).or(last_at),
+            last_at: at(line).or(last_at),
             usage: tokens(&message["usage"]),
             cost_usd: line["costUSD"].as_f64(),
             is_final: message["stop_reason"].is_string(),
@@ -115,6 +124,8 @@ fn assistant(line: &Value, session: &str, facts: &mut Vec<Owned>) {
                 name: text(&block["name"]),
                 message_id: message_id.clone(),
                 request_id: request_id.clone(),
+                cwd: text(&line["cwd"]),
+                at: at(line).or(last_at),
             }));
         }
     }
@@ -134,7 +145,7 @@ fn tokens(usage: &Value) -> Tokens {
     }
 }
 
-fn user(line: &Value, session: &str, facts: &mut Vec<Owned>) {
+fn user(line: &Value, (session, last_at): (&str, Option<i64>), facts: &mut Vec<Owned>) {
     let is_result = |block: &&Value| block["type"] == "tool_result";
     for block in blocks(line).iter().filter(is_result) {
         if block["is_error"] == true && block["tool_use_id"].is_string() {
@@ -147,7 +158,7 @@ fn user(line: &Value, session: &str, facts: &mut Vec<Owned>) {
         facts.push(FactOf::Turn(TurnOf {
             session_id: session.to_owned(),
             uuid: text(&line["uuid"]),
-            at: at(line),
+            at: at(line).or(last_at),
             is_fork: is_fork(line),
         }));
     }
@@ -184,9 +195,10 @@ fn is_prompt(line: &Value) -> bool {
         && !begins.iter().any(|begin| first.starts_with(begin))
 }
 
-fn total(line: &Value, session: &str, facts: &mut Vec<Owned>) {
+fn total(line: &Value, (session, last_at): (&str, Option<i64>), facts: &mut Vec<Owned>) {
     facts.push(FactOf::SessionTotal(SessionTotalOf {
         session_id: session.to_owned(),
+        at: at(line).or(last_at),
         total_cost_usd: line["totalCostUSD"].as_f64(),
     }));
     let Some(models) = line["modelUsage"].as_object() else {
@@ -203,6 +215,7 @@ fn total(line: &Value, session: &str, facts: &mut Vec<Owned>) {
         facts.push(FactOf::ModelTotal(ModelTotalOf {
             session_id: session.to_owned(),
             model: model.clone(),
+            at: at(line).or(last_at),
             usage: Tokens {
                 input: number("inputTokens"),
                 output: number("outputTokens"),

@@ -1,0 +1,7 @@
+//! `import`: session logs, each message once.
+
+mod counting;
+mod faults;
+mod increments;
+mod logs;
+mod with_runs;
