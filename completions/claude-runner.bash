@@ -31,6 +31,8 @@ _claude_runner() {
     :--retry) return ;;
     :--max-wait) return ;;
     :--resume-run) _claude_runner_offer "$cur" < <(_claude_runner_runs) && return ;;
+    :--milestone) return ;;
+    :--plan) return ;;
     :--prompt | :-p) return ;;
     :--prompt-file) return ;;
     :--resume | :-r) return ;;
@@ -68,7 +70,7 @@ _claude_runner() {
     :--max-record) return ;;
     esac
     case $command:$cur in
-    :-*) _claude_runner_offer "$cur" < <(printf '%s\n' --output --json --limit --quiet -q --detach --retry --max-wait --resume-run --prompt -p --prompt-file --resume -r --continue -c --cwd -C --model -m --fallback-model --max-turns --max-budget --system-prompt --system-prompt-file --allowed-tools --disallowed-tools --permission-mode --dangerously-skip-permissions --json-schema --session-id --fork-session --partial-messages --no-session-persistence --background --timeout --startup-timeout --idle-timeout --tool-timeout --turn-timeout --post-result-grace --grace --input --keep-open --accept-peers --until-field --turn-timeout-action --wake-timeout --ask --ask-policy --ask-cmd --ask-timeout --keep-children --isolate --run-dir --no-record --output-file --name --claude --max-line --max-record --help -h --version -V) ;;
+    :-*) _claude_runner_offer "$cur" < <(printf '%s\n' --output --json --limit --quiet -q --no-ledger --detach --retry --max-wait --resume-run --milestone --plan --prompt -p --prompt-file --resume -r --continue -c --cwd -C --model -m --fallback-model --max-turns --max-budget --system-prompt --system-prompt-file --allowed-tools --disallowed-tools --permission-mode --dangerously-skip-permissions --json-schema --session-id --fork-session --partial-messages --no-session-persistence --background --timeout --startup-timeout --idle-timeout --tool-timeout --turn-timeout --post-result-grace --grace --input --keep-open --accept-peers --until-field --turn-timeout-action --wake-timeout --ask --ask-policy --ask-cmd --ask-timeout --keep-children --isolate --run-dir --no-record --output-file --name --claude --max-line --max-record --help -h --version -V) ;;
     esac
 }
 

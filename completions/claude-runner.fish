@@ -14,6 +14,8 @@ complete -c claude-runner -l limit -d 'After so many bytes of progress show only
 complete -c claude-runner -l retry -d 'Retry up to N times, passing the error to the next attempt; waiting for a limit to reset is not counted. It needs its record: if that cannot be written, the run ends with 74 before it starts' -r
 complete -c claude-runner -l max-wait -d 'With --retry: the longest wait for a limit to reset; if it takes longer, end with 75 [default: as long as it takes]' -r
 complete -c claude-runner -l resume-run -d 'Resume a run: its session in a new run with its settings, or more attempts of a run with --retry; options given here replace its own' -r -f -a "(_claude_runner_runs)"
+complete -c claude-runner -l milestone -d 'Run it as the next task of this milestone, in its session; cr-ledger milestone starts and ends one' -r
+complete -c claude-runner -l plan -d 'With --milestone: the work plan. It starts a milestone that is not active' -r -F
 complete -c claude-runner -s p -l prompt -d 'The prompt' -r
 complete -c claude-runner -l prompt-file -d 'A file with the prompt' -r -F
 complete -c claude-runner -s r -l resume -d 'Continue this session, given by its id or title' -r
@@ -53,6 +55,7 @@ complete -c claude-runner -l max-line -d 'The longest line that is passed on, in
 complete -c claude-runner -l max-record -d 'The most bytes of the record of the stream, and of the lines over --max-line; a longer record keeps its beginning and its end. 0 is no limit' -r
 complete -c claude-runner -l json -d 'As --output summary'
 complete -c claude-runner -s q -l quiet -d 'Show only commits, errors, limits and the end'
+complete -c claude-runner -l no-ledger -d 'Do not record the run in the ledger; see cr-ledger'
 complete -c claude-runner -l detach -d 'Print the run\'s id and directory, and leave it to itself; see cr-runs'
 complete -c claude-runner -s c -l continue -d 'Continue the last session of the directory'
 complete -c claude-runner -l dangerously-skip-permissions -d 'As --permission-mode bypassPermissions'

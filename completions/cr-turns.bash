@@ -25,9 +25,10 @@ _cr_turns() {
     :--loc) return ;;
     :--min) return ;;
     :--max) return ;;
+    :--project) return ;;
     esac
     case $command:$cur in
-    :-*) _cr_turns_offer "$cur" < <(printf '%s\n' --title --description --type --files --loc --min --max --override --output-schema --help -h --version -V) ;;
+    :-*) _cr_turns_offer "$cur" < <(printf '%s\n' --title --description --type --files --loc --min --max --history --project --override --output-schema --help -h --version -V) ;;
     esac
 }
 

@@ -45,12 +45,14 @@ _sprint_loop() {
     done
     case $command:$prev in
     :--resume-run) _sprint_loop_offer "$cur" < <(_sprint_loop_orchestrated_runs) && return ;;
+    :--max-agents | :-j) return ;;
     :--until) _sprint_loop_offer "$cur" < <(_sprint_loop_tasks) && return ;;
     :--break) _sprint_loop_offer "$cur" < <(_sprint_loop_tasks) && return ;;
     :--retries) return ;;
     :--max-wait) return ;;
     :--backoff) return ;;
     :--again) _sprint_loop_offer "$cur" < <(_sprint_loop_tasks) && return ;;
+    :--milestone) return ;;
     :--cwd | :-C) return ;;
     :--model | :-m) _sprint_loop_offer "$cur" < <(_sprint_loop_models) && return ;;
     :--permission-mode) return ;;
@@ -63,7 +65,7 @@ _sprint_loop() {
     status:*) _sprint_loop_offer "$cur" < <(_sprint_loop_orchestrated_runs) ;;
     help:-*) _sprint_loop_offer "$cur" < <(printf '%s\n' ) ;;
     help:*) _sprint_loop_offer "$cur" < <(printf '%s\n' status help) ;;
-    :-*) _sprint_loop_offer "$cur" < <(printf '%s\n' --resume-run --dry-run --until --break --halt --retries --max-wait --backoff --again --rerun-lost --accept-changed --quiet -q --output-schema --task-schema --cwd -C --model -m --permission-mode --max-turns --max-budget --timeout --help -h --version -V) ;;
+    :-*) _sprint_loop_offer "$cur" < <(printf '%s\n' --resume-run --max-agents -j --dry-run --until --break --halt --retries --max-wait --backoff --again --milestone --rerun-lost --accept-changed --quiet -q --output-schema --task-schema --cwd -C --model -m --permission-mode --max-turns --max-budget --timeout --help -h --version -V) ;;
     :*) _sprint_loop_offer "$cur" < <(printf '%s\n' status help) ;;
     esac
 }

@@ -23,7 +23,7 @@ end
 
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_sprint_loop_global_optspecs
-    string join \n resume-run= dry-run until= break= halt retries= max-wait= backoff= again= rerun-lost accept-changed q/quiet output-schema task-schema C/cwd= m/model= permission-mode= max-turns= max-budget= timeout= h/help V/version
+    string join \n resume-run= j/max-agents= dry-run until= break= halt retries= max-wait= backoff= again= milestone= rerun-lost accept-changed q/quiet output-schema task-schema C/cwd= m/model= permission-mode= max-turns= max-budget= timeout= h/help V/version
 end
 
 function __fish_sprint_loop_needs_command
@@ -48,12 +48,14 @@ function __fish_sprint_loop_using_subcommand
 end
 
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l resume-run -d 'Continue this run; a PLAN replaces the steps that are not done yet' -r -f -a "(_sprint_loop_orchestrated_runs)"
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -s j -l max-agents -d 'How many agents may work at the same time. Tasks whose `files` overlap never do' -r
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l until -d 'Stop when this step is done' -r -f -a "(_sprint_loop_tasks)"
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l break -d 'Stop before this step, once; may be repeated' -r -f -a "(_sprint_loop_tasks)"
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l retries -d 'Retry a failed step up to N times [default: 2]' -r
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l max-wait -d 'The longest wait for a limit to reset [default: as long as it takes]' -r
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l backoff -d 'The pauses while the service is overloaded or cannot be reached [default: 1s,5s,30s]' -r
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l again -d 'Try this step again, with TEXT as an answer to it; may be repeated' -r -f -a "(_sprint_loop_tasks)"
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l milestone -d 'Run the steps in the session of this milestone; cr-ledger milestone starts one' -r
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -s C -l cwd -d 'The working directory' -r -F
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -s m -l model -d 'The model' -r -f -a "(_sprint_loop_models)"
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l permission-mode -d 'default, acceptEdits, plan, dontAsk, bypassPermissions, …' -r

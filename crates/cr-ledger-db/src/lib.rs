@@ -14,6 +14,7 @@ mod file;
 mod forget;
 mod import;
 mod merge;
+mod message;
 mod milestone;
 mod money;
 mod record;

@@ -12,9 +12,10 @@ use rusqlite::{Connection, Row};
 
 use crate::conflict;
 use crate::file::{Access, Ledger, explain, real_path};
+use crate::message::{COLUMNS, StoredMessage, read};
 use crate::record::RunLabels;
 use crate::run_fact;
-use crate::writer::{COLUMNS, StoredMessage, Writer, read};
+use crate::writer::Writer;
 
 /// How much the other ledger had.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,8 @@
 use std::cmp::Reverse;
 
 use cr_summary::Summary;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension, params, params_from_iter};
 
 use crate::conflict;
 use crate::fact::{Compaction, count, model_name};
@@ -48,6 +49,18 @@ pub enum Recorded {
     Nameless,
 }
 
+/// A new run.
+const INSERT_RUN: &str =
+    "INSERT INTO run (run_key, run_id, session, project, model, machine, milestone,
+                task, task_type, started_at, ended_at, duration_ms, outcome, code, num_turns,
+                tool_calls, cost_nano, cost_source, context_used, context_window, context_at,
+                cache_ttl, compactions, messages, last_uuid, messages_digest, commits,
+                changed_files, insertions, deletions, end_sha, branch, cwd, run_dir, cli_version,
+                resume_command, retry_action, retry_at, fingerprint)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+                ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33,
+                ?34, ?35, ?36, ?37, ?38, ?39)";
+
 impl Writer<'_> {
     /// Records a run.
     pub fn run(&mut self, summary: &Summary, labels: &RunLabels) -> anyhow::Result<Recorded> {
@@ -75,6 +88,10 @@ impl Writer<'_> {
             }
         };
         self.insert_run(&key, summary, &labels)?;
+        self.insert_sessions(&key, summary)?;
+        self.insert_models(&key, summary)?;
+        self.insert_tools(&key, summary)?;
+        self.insert_turns(&key, summary)?;
         Ok(recorded)
     }
 
@@ -150,69 +167,37 @@ impl Writer<'_> {
         summary: &Summary,
         labels: &RunLabels,
     ) -> anyhow::Result<()> {
-        let session = self.text(summary.session_id.as_deref().unwrap_or_default())?;
-        let cwd = summary.cwd.as_deref().unwrap_or_default();
-        let project = self.text(cwd)?;
-        let model = self.text(model_name(summary.model.as_deref().unwrap_or_default()))?;
-        let version = self.text(summary.agent.cli_version.as_deref().unwrap_or_default())?;
-        let git = summary.git.clone().unwrap_or_default();
-        let commits = git.agent_commits.as_ref().map(Vec::len);
-        let times = (summary.started_at.map(to_ms), summary.ended_at.map(to_ms));
-        let tokens = &summary.tokens;
-        let sql = "INSERT INTO run (run_key, run_id, session, project, model, machine, milestone,
-                task, task_type, started_at, ended_at, duration_ms, outcome, code, num_turns,
-                tool_calls, cost_nano, cost_source, context_used, context_window, context_at,
-                cache_ttl, compactions, messages, last_uuid, messages_digest, commits,
-                changed_files, insertions, deletions, end_sha, branch, cwd, run_dir, cli_version,
-                resume_command, retry_action, retry_at, fingerprint)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
-                ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33,
-                ?34, ?35, ?36, ?37, ?38, ?39)";
-        self.db.prepare_cached(sql)?.execute(params![
-            key,
-            summary.run_id.as_deref().unwrap_or_default(),
-            session,
-            project,
-            model,
-            self.machine,
-            labels.milestone,
-            labels.task,
-            labels.task_type,
-            times.0,
-            times.1,
-            summary.duration_ms.map(count),
-            summary.outcome.as_deref().unwrap_or_default(),
-            summary.code,
-            summary.num_turns.map(count),
-            count(summary.tool_calls),
-            summary.cost_usd.and_then(nano),
-            summary.cost_source,
-            tokens.context_used.map(count),
-            tokens.context_window.map(count),
-            tokens.context_at.map(to_ms),
-            tokens.cache_ttl.as_deref().unwrap_or_default(),
-            count(summary.compactions),
-            count(summary.messages),
-            summary.last_uuid.as_deref().unwrap_or_default(),
-            summary.messages_digest.as_deref().unwrap_or_default(),
-            commits.map(|commits| count(commits as u64)),
-            git.changed_files.map(count),
-            git.insertions.map(count),
-            git.deletions.map(count),
-            git.end_sha.as_deref().unwrap_or_default(),
-            git.branch.as_deref().unwrap_or_default(),
-            cwd,
-            summary.run_dir.as_deref().unwrap_or_default(),
-            version,
-            summary.resume_command.as_deref().unwrap_or_default(),
-            summary.retry.action,
-            summary.retry.at.map(to_ms),
-            run_fact::fingerprint(summary)
-        ])?;
-        self.insert_sessions(key, summary)?;
-        self.insert_models(key, summary)?;
-        self.insert_tools(key, summary)?;
-        self.insert_turns(key, summary)?;
+        let session = self.text(&text(summary.session_id.as_deref()))?;
+        let project = self.text(&text(summary.cwd.as_deref()))?;
+        let model = self.text(model_name(&text(summary.model.as_deref())))?;
+        let version = self.text(&text(summary.agent.cli_version.as_deref()))?;
+        let names: [Value; 11] = [
+            key.to_owned().into(),
+            text(summary.run_id.as_deref()).into(),
+            session.into(),
+            project.into(),
+            model.into(),
+            self.machine.into(),
+            labels.milestone.clone().into(),
+            labels.task.clone().into(),
+            labels.task_type.clone().into(),
+            summary.started_at.map(to_ms).into(),
+            summary.ended_at.map(to_ms).into(),
+        ];
+        let end: [Value; 7] = [
+            text(summary.cwd.as_deref()).into(),
+            text(summary.run_dir.as_deref()).into(),
+            version.into(),
+            text(summary.resume_command.as_deref()).into(),
+            summary.retry.action.clone().into_owned().into(),
+            summary.retry.at.map(to_ms).into(),
+            run_fact::fingerprint(summary).into(),
+        ];
+        let values = names.into_iter().chain(run_fact::result(summary));
+        let values = values.chain(run_fact::git(summary)).chain(end);
+        self.db
+            .prepare_cached(INSERT_RUN)?
+            .execute(params_from_iter(values))?;
         Ok(())
     }
 
@@ -337,4 +322,9 @@ impl Writer<'_> {
         }
         Ok(())
     }
+}
+
+/// A text that may be missing.
+fn text(text: Option<&str>) -> String {
+    text.unwrap_or_default().to_owned()
 }

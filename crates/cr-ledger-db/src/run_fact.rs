@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use cr_summary::{ModelSpend, Summary};
+use rusqlite::types::Value;
 
 use crate::fact::count;
 use crate::money::nano;
@@ -49,6 +50,46 @@ impl ModelRow {
             cost: spend.cost_usd.and_then(nano),
         }
     }
+}
+
+/// How the run ended and what it used: the columns of `run` from `duration_ms` to
+/// `messages_digest`.
+pub(crate) fn result(summary: &Summary) -> [Value; 15] {
+    let tokens = &summary.tokens;
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let ttl = tokens.cache_ttl.as_deref().unwrap_or_default();
+    let outcome = summary.outcome.as_deref().unwrap_or_default();
+    [
+        summary.duration_ms.map(count).into(),
+        outcome.to_owned().into(),
+        summary.code.map(i64::from).into(),
+        summary.num_turns.map(count).into(),
+        count(summary.tool_calls).into(),
+        summary.cost_usd.and_then(nano).into(),
+        summary.cost_source.clone().into_owned().into(),
+        tokens.context_used.map(count).into(),
+        tokens.context_window.map(count).into(),
+        tokens.context_at.map(to_ms).into(),
+        ttl.to_owned().into(),
+        count(summary.compactions).into(),
+        count(summary.messages).into(),
+        text(&summary.last_uuid).into(),
+        text(&summary.messages_digest).into(),
+    ]
+}
+
+/// What the run did to the repository: the columns from `commits` to `branch`.
+pub(crate) fn git(summary: &Summary) -> [Value; 6] {
+    let git = summary.git.clone().unwrap_or_default();
+    let commits = git.agent_commits.map(|commits| count(commits.len() as u64));
+    [
+        commits.into(),
+        git.changed_files.map(count).into(),
+        git.insertions.map(count).into(),
+        git.deletions.map(count).into(),
+        git.end_sha.unwrap_or_default().into(),
+        git.branch.unwrap_or_default().into(),
+    ]
 }
 
 /// The models of a run. Where the summary does not split its tokens by model, all

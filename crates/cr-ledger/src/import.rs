@@ -72,15 +72,7 @@ pub(crate) fn run(
     mut notes: impl Write,
 ) -> anyhow::Result<Exit> {
     let agent = AgentDir::find();
-    let dirs = match (&args.dirs[..], &agent) {
-        ([], Some(agent)) => vec![agent.projects()],
-        ([], None) => {
-            let text = "neither CLAUDE_CONFIG_DIR nor HOME says where session logs are";
-            return Err(anyhow::anyhow!(text).context(Exit::Usage));
-        }
-        (dirs, _) => dirs.to_vec(),
-    };
-    let (logs, mut failures) = find_readable_logs(&dirs)?;
+    let (logs, mut failures) = find_readable_logs(&dirs(args, agent.as_ref())?)?;
     let mut ledger = match location.open(access(args)) {
         Ok(ledger) => Some(ledger),
         // A dry run makes no ledger.
@@ -121,6 +113,16 @@ pub(crate) fn run(
     let exits: Vec<Exit> = failures.iter().map(exit_of).collect();
     let worst = exits.iter().find(|exit| **exit == Exit::Io);
     Ok(*worst.or(exits.first()).unwrap_or(&Exit::Ok))
+}
+
+/// The directories with logs.
+fn dirs(args: &ImportArgs, agent: Option<&AgentDir>) -> anyhow::Result<Vec<PathBuf>> {
+    if !args.dirs.is_empty() {
+        return Ok(args.dirs.clone());
+    }
+    let text = "neither CLAUDE_CONFIG_DIR nor HOME says where session logs are";
+    let agent = agent.ok_or_else(|| anyhow::anyhow!(text).context(Exit::Usage))?;
+    Ok(vec![agent.projects()])
 }
 
 fn access(args: &ImportArgs) -> Access {

@@ -6,7 +6,7 @@ use cr_ledger_db::rusqlite;
 use cr_ledger_db::{
     Compaction, Import, LogPlace, Message, ModelTotal, SessionHead, ToolCall, Writer,
 };
-use cr_session_log::{Batch, Fact, FileToScan, Report, Scanned};
+use cr_session_log::{Batch, Fact, FileToScan, Head, Report, Scanned};
 
 use super::Imported;
 use super::plan::{key, state};
@@ -153,72 +153,48 @@ impl Sessions {
     }
 }
 
-/// Stores the facts of a batch.
-fn store(
-    writer: &mut Writer<'_>,
-    file: &FileToScan,
-    batch: &Batch,
-    sessions: &mut Sessions,
-) -> rusqlite::Result<()> {
-    let head = batch.head();
-    // The last resort of lines without a time.
-    let written_at = file.log.mtime_ns.div_euclid(1_000_000);
-    let of_path = file.log.session_id.as_deref().unwrap_or_default();
-    let session = |own: &'_ str| {
-        if own.is_empty() {
-            of_path.to_owned()
-        } else {
-            own.to_owned()
+/// A log whose facts are stored.
+struct Log<'a> {
+    file: &'a FileToScan,
+    head: &'a Head,
+    sessions: &'a mut Sessions,
+}
+
+impl Log<'_> {
+    /// The session of a line, which may not name it.
+    fn session<'s>(&'s self, own: &'s str) -> &'s str {
+        match own {
+            "" => self.file.log.session_id.as_deref().unwrap_or_default(),
+            own => own,
         }
-    };
-    let project = |own| match own {
-        "" => head.cwd.as_deref().unwrap_or_default(),
-        own => own,
-    };
-    for fact in batch.facts() {
+    }
+
+    /// The directory of a line, which may not name it.
+    fn project<'s>(&'s self, own: &'s str) -> &'s str {
+        match own {
+            "" => self.head.cwd.as_deref().unwrap_or_default(),
+            own => own,
+        }
+    }
+
+    /// The time of a line; the last resort is the time at which the log was written.
+    fn time(&self, own: Option<i64>) -> i64 {
+        own.unwrap_or_else(|| self.file.log.mtime_ns.div_euclid(1_000_000))
+    }
+
+    fn store(&mut self, writer: &mut Writer<'_>, fact: &Fact<'_>) -> rusqlite::Result<()> {
         match fact {
-            Fact::Message(message) => {
-                let session = session(message.session_id);
-                let at = message.at.unwrap_or(written_at);
-                let last_at = message.last_at.unwrap_or(at);
-                let project = project(message.cwd);
-                if !message.is_fork {
-                    sessions.add(&session, (at, last_at), project, message.version);
-                }
-                let usage = message.usage;
-                writer.message(&Message {
-                    message_id: message.message_id,
-                    request_id: message.request_id,
-                    session: &session,
-                    agent: message.agent_id,
-                    project,
-                    model: message.model,
-                    at,
-                    last_at,
-                    uuid: message.uuid,
-                    is_final: message.is_final,
-                    is_fork: message.is_fork,
-                    is_sidechain: message.is_sidechain,
-                    log_began_at: head.first_at.unwrap_or(at),
-                    input: usage.input,
-                    output: usage.output,
-                    cache_read: usage.cache_read,
-                    cache_creation: usage.cache_creation,
-                    cache_creation_5m: usage.cache_5m,
-                    cache_creation_1h: usage.cache_1h,
-                    cost_usd: message.cost_usd,
-                })?;
-            }
+            Fact::Message(message) => self.message(writer, message),
             Fact::ToolCall(call) => writer.tool_call(&ToolCall {
                 tool_use_id: call.tool_use_id,
                 name: call.name,
-                project: project(call.cwd),
-                at: call.at.unwrap_or(written_at),
-            })?,
-            Fact::ToolFailed(failed) => writer.tool_failed(failed.tool_use_id)?,
+                project: self.project(call.cwd),
+                at: self.time(call.at),
+            }),
+            Fact::ToolFailed(failed) => writer.tool_failed(failed.tool_use_id),
             Fact::SessionTotal(total) => {
-                let until = total.at.unwrap_or(written_at);
-                writer.session_total(&session(total.session_id), until, &[])?;
+                let session = self.session(total.session_id);
+                writer.session_total(session, self.time(total.at), &[])
             }
             Fact::ModelTotal(total) => {
                 let model = ModelTotal {
@@ -229,23 +205,78 @@ fn store(
                     cache_creation: total.usage.cache_creation,
                     cost_usd: total.cost_usd.unwrap_or(f64::NAN),
                 };
-                let until = total.at.unwrap_or(written_at);
-                writer.session_total(&session(total.session_id), until, &[model])?;
+                let session = self.session(total.session_id);
+                writer.session_total(session, self.time(total.at), &[model])
             }
-            Fact::Compaction(compaction) if !compaction.is_fork => {
-                writer.compaction(&Compaction {
-                    session: &session(compaction.session_id),
-                    at: compaction.at.unwrap_or(written_at),
-                    trigger: compaction.trigger,
-                    pre_tokens: compaction.pre_tokens,
-                    post_tokens: compaction.post_tokens,
-                })?;
-            }
+            Fact::Compaction(compaction) if !compaction.is_fork => writer.compaction(&Compaction {
+                session: self.session(compaction.session_id),
+                at: self.time(compaction.at),
+                trigger: compaction.trigger,
+                pre_tokens: compaction.pre_tokens,
+                post_tokens: compaction.post_tokens,
+            }),
             Fact::Turn(turn) if !turn.is_fork => {
-                writer.prompt(&session(turn.session_id), turn.at.unwrap_or(written_at))?;
+                writer.prompt(self.session(turn.session_id), self.time(turn.at))
             }
-            Fact::Compaction(_) | Fact::Turn(_) => {}
+            Fact::Compaction(_) | Fact::Turn(_) => Ok(()),
         }
+    }
+
+    fn message(
+        &mut self,
+        writer: &mut Writer<'_>,
+        message: &cr_session_log::Message<'_>,
+    ) -> rusqlite::Result<()> {
+        let at = self.time(message.at);
+        let last_at = message.last_at.unwrap_or(at);
+        let session = self.session(message.session_id).to_owned();
+        let project = self.project(message.cwd).to_owned();
+        if !message.is_fork {
+            let times = (at, last_at);
+            self.sessions
+                .add(&session, times, &project, message.version);
+        }
+        let usage = message.usage;
+        writer.message(&Message {
+            message_id: message.message_id,
+            request_id: message.request_id,
+            session: &session,
+            agent: message.agent_id,
+            project: &project,
+            model: message.model,
+            at,
+            last_at,
+            uuid: message.uuid,
+            is_final: message.is_final,
+            is_fork: message.is_fork,
+            is_sidechain: message.is_sidechain,
+            log_began_at: self.head.first_at.unwrap_or(at),
+            input: usage.input,
+            output: usage.output,
+            cache_read: usage.cache_read,
+            cache_creation: usage.cache_creation,
+            cache_creation_5m: usage.cache_5m,
+            cache_creation_1h: usage.cache_1h,
+            cost_usd: message.cost_usd,
+        })
+    }
+}
+
+/// Stores the facts of a batch.
+fn store(
+    writer: &mut Writer<'_>,
+    file: &FileToScan,
+    batch: &Batch,
+    sessions: &mut Sessions,
+) -> rusqlite::Result<()> {
+    let head = batch.head();
+    let mut log = Log {
+        file,
+        head,
+        sessions,
+    };
+    for fact in batch.facts() {
+        log.store(writer, &fact)?;
     }
     Ok(())
 }
