@@ -10,11 +10,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use cr_event::Event;
+use cr_repository::{GitError, Repo};
 use memchr::memmem::Finder;
 
-use crate::git::GitError;
 use crate::reflog;
-use crate::repo::Repo;
 use crate::trace::CommitCommand;
 
 /// Fewer digits than this name no commit.

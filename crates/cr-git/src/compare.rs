@@ -5,16 +5,14 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
+use cr_repository::{GitError, Repo, Status};
 use cr_stream::{ChangedFile, GitEnd, OtherRef};
 
 use crate::agent_commits::{AgentCommits, KnownCommits};
 use crate::dirty;
-use crate::git::GitError;
 use crate::history::{self, Difference, Range, Refs};
-use crate::repo::Repo;
 use crate::stale;
 use crate::start_record::{self, Start};
-use crate::status::Status;
 use crate::text::{self, Name};
 
 /// The end line.

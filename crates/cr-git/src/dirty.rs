@@ -13,9 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::git::GitError;
-use crate::repo::Repo;
-use crate::status::{Entry, Status};
+use cr_repository::{Entry, GitError, Repo, Status};
 
 /// Most directories that are named on git's command line.
 const NAMED: usize = 200;

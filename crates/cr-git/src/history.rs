@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use cr_repository::{GitError, Repo, Status, Untracked, both};
 use cr_stream::ChangedFile;
 
-use crate::git::{GitError, both};
-use crate::repo::Repo;
-use crate::status::{Status, Untracked};
 use crate::text::{self, Name};
 
 /// Most refs that are remembered.

@@ -9,17 +9,14 @@ mod args;
 mod compare;
 mod dirty;
 mod end;
-mod git;
 mod history;
 mod lock;
 mod own_lines;
 mod reflog;
-mod repo;
 mod scope;
 mod stale;
 mod start;
 mod start_record;
-mod status;
 mod text;
 mod trace;
 
@@ -31,13 +28,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow};
 use cr_glob::Glob;
 use cr_io::{Exit, Input, Out};
+use cr_repository::Repo;
 use cr_rundir::{RunDir, RunId, file};
 use cr_signal::{SIGINT, Signals};
 
 pub use args::Args;
 use args::{Command, EndArgs, LockArgs, ScopeArgs, StartArgs};
 use compare::{Base, RunStart};
-use repo::Repo;
 
 /// Runs the subcommand of `args`; lines go to `out`, messages to `notes`.
 pub fn run(args: &Args, out: impl Write, notes: impl Write) -> anyhow::Result<Exit> {
@@ -131,7 +128,7 @@ fn scope(args: &ScopeArgs, out: impl Write) -> anyhow::Result<Exit> {
 fn lock(args: &LockArgs, mut notes: impl Write) -> anyhow::Result<Exit> {
     let cwd = directory(args.cwd.as_deref());
     let repo = scope::repository(&cwd, args::limit(args.git_timeout))?;
-    let held = lock::take(&repo.shared, args.wait.filter(|wait| !wait.is_zero()))?;
+    let held = cr_repository::take_lock(&repo.shared, args.wait.filter(|wait| !wait.is_zero()))?;
     if let Some(found) = stale::index_lock(&repo) {
         let broken = args.break_stale_lock && stale::break_lock(&repo).context(Exit::Io)?;
         let holder = found

@@ -3,10 +3,9 @@
 use std::collections::HashSet;
 use std::os::unix::fs::MetadataExt;
 
+use cr_repository::{GitError, Repo};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::git::GitError;
-use crate::repo::Repo;
 use crate::trace::CommitCommand;
 
 /// Most entries of a reflog that are read.

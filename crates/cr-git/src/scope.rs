@@ -9,16 +9,14 @@ use std::time::Duration;
 use anyhow::Context;
 use cr_glob::Glob;
 use cr_io::{Exit, Input, Line, Lines, Out, sanitize};
+use cr_repository::{GitError, Repo, Status, Untracked};
 use cr_stream::Finder;
 
 use crate::compare::{Base, RunStart};
 use crate::dirty;
-use crate::git::GitError;
 use crate::history;
 use crate::own_lines::{self, Found};
-use crate::repo::Repo;
 use crate::start_record::{self, Start};
-use crate::status::{Status, Untracked};
 
 /// The code of a run that went outside its scope.
 const OUTSIDE: Exit = Exit::Code(5);

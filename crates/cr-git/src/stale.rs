@@ -5,9 +5,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use cr_repository::Repo;
 use cr_stream::IndexLock;
-
-use crate::repo::Repo;
 
 /// The lock on the index of `repo`, if there is one, and who may hold it.
 pub(crate) fn index_lock(repo: &Repo) -> Option<IndexLock> {

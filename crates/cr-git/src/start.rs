@@ -3,13 +3,12 @@
 use std::path::Path;
 use std::time::Duration;
 
+use cr_repository::{GitError, Repo, Status};
+
 use crate::dirty;
-use crate::git::GitError;
 use crate::history;
-use crate::repo::Repo;
 use crate::stale;
 use crate::start_record::{self, Start};
-use crate::status::Status;
 use crate::text;
 
 /// Most entries that are named; the rest are numbers.

@@ -11,30 +11,31 @@ const DEEPEST: usize = 8;
 
 /// HEAD and everything in the work tree that is not as it says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Status {
+pub struct Status {
     /// The commit of HEAD, `None` before the first.
-    pub(crate) head: Option<String>,
+    pub head: Option<String>,
     /// The branch, `None` when HEAD is detached.
-    pub(crate) branch: Option<Vec<u8>>,
-    pub(crate) entries: Vec<Entry>,
+    pub branch: Option<Vec<u8>>,
+    /// What differs.
+    pub entries: Vec<Entry>,
 }
 
 /// One entry of the status: a file, a directory of new files, a submodule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub struct Entry {
     /// From the top of the work tree; a directory ends in `/`.
-    pub(crate) path: Vec<u8>,
+    pub path: Vec<u8>,
     /// The letters of index and work tree, `??` when new.
-    pub(crate) letters: String,
+    pub letters: String,
     /// Everything else the record says: modes and ids.
-    pub(crate) detail: Vec<u8>,
+    pub detail: Vec<u8>,
     /// Where it was, when it was renamed.
-    pub(crate) from: Option<Vec<u8>>,
+    pub from: Option<Vec<u8>>,
 }
 
 /// How new files are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Untracked {
+pub enum Untracked {
     /// A directory with nothing but new files is one entry.
     Directories,
     /// Each file is an entry.
@@ -43,7 +44,7 @@ pub(crate) enum Untracked {
 
 impl Entry {
     /// Whether git does not know the path yet.
-    pub(crate) fn is_new(&self) -> bool {
+    pub fn is_new(&self) -> bool {
         self.letters == "??"
     }
 }
@@ -51,7 +52,7 @@ impl Entry {
 impl Status {
     /// Asks git, and each submodule by itself: git would do so with programs
     /// named in the submodule's own configuration.
-    pub(crate) fn read(repo: &Repo, untracked: Untracked) -> Result<Self, GitError> {
+    pub fn read(repo: &Repo, untracked: Untracked) -> Result<Self, GitError> {
         Self::read_at(repo, untracked, 0)
     }
 

@@ -9,17 +9,19 @@ use crate::git::{Git, GitError, both};
 
 /// A repository with a work tree.
 #[derive(Clone, Debug)]
-pub(crate) struct Repo {
-    pub(crate) git: Git,
+pub struct Repo {
+    /// git at the top of the work tree.
+    pub git: Git,
     /// The top of the work tree.
-    pub(crate) top: PathBuf,
+    pub top: PathBuf,
     /// This work tree's own directory, where its index is.
-    pub(crate) own: PathBuf,
+    pub own: PathBuf,
     /// The directory that all work trees of the repository share.
-    pub(crate) shared: PathBuf,
-    pub(crate) shallow: bool,
+    pub shared: PathBuf,
+    /// Whether its history is cut off.
+    pub shallow: bool,
     /// The name of its hash: `sha1` or `sha256`.
-    pub(crate) format: String,
+    pub format: String,
 }
 
 /// Operations that git can leave unfinished, and the file that shows it.
@@ -34,7 +36,7 @@ const UNDER_WAY: &[(&str, &str)] = &[
 
 impl Repo {
     /// The repository that `dir` is in.
-    pub(crate) fn open(dir: &Path, limit: Duration) -> Result<Self, GitError> {
+    pub fn open(dir: &Path, limit: Duration) -> Result<Self, GitError> {
         let git = Git::at(dir, limit)?;
         let comparison = [
             "--show-toplevel",
@@ -72,19 +74,19 @@ impl Repo {
     }
 
     /// Whether this is a work tree beside the repository's main one.
-    pub(crate) fn is_linked(&self) -> bool {
+    pub fn is_linked(&self) -> bool {
         fs::canonicalize(&self.own).is_ok_and(|own| own != self.shared)
     }
 
     /// The unfinished operation, for example a rebase.
-    pub(crate) fn operation_in_progress(&self) -> Option<&'static str> {
+    pub fn operation_in_progress(&self) -> Option<&'static str> {
         let there = |name: &str| self.own.join(name).symlink_metadata().is_ok();
         let found = UNDER_WAY.iter().find(|(file, _)| there(file));
         found.map(|&(_, operation)| operation)
     }
 
     /// The empty tree.
-    pub(crate) fn empty_tree(&self) -> &'static str {
+    pub fn empty_tree(&self) -> &'static str {
         if self.format == "sha256" {
             "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
         } else {
@@ -93,7 +95,7 @@ impl Repo {
     }
 
     /// The full id of the commit that `name` stands for.
-    pub(crate) fn commit(&self, name: &str) -> Result<String, GitError> {
+    pub fn commit(&self, name: &str) -> Result<String, GitError> {
         let commit = format!("{name}^{{commit}}");
         let args = ["rev-parse", "--verify", "--quiet", "--end-of-options"];
         let answer = self.git.answer(&[&args[..], &[&commit]].concat(), b"")?;
@@ -107,7 +109,7 @@ impl Repo {
     }
 
     /// Whether `one` is `other` or comes before it.
-    pub(crate) fn is_ancestor(&self, one: &str, other: &str) -> Result<bool, GitError> {
+    pub fn is_ancestor(&self, one: &str, other: &str) -> Result<bool, GitError> {
         let args = ["merge-base", "--is-ancestor", one, other];
         Ok(self.git.answer(&args, b"")?.yes)
     }

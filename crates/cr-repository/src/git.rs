@@ -83,7 +83,7 @@ const ENVIRONMENT: &[(&str, &str)] = &[
 
 /// Why a question to git has no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum GitError {
+pub enum GitError {
     /// There is no repository here.
     NoRepository,
     /// Anything else, in words.
@@ -103,23 +103,26 @@ impl std::error::Error for GitError {}
 
 /// git, in one directory, with everything that could run code turned off.
 #[derive(Clone, Debug)]
-pub(crate) struct Git {
+pub struct Git {
     dir: PathBuf,
     limit: Duration,
     filters: BTreeSet<OsString>,
 }
 
 /// What a call wrote, and whether it ended with 0.
-pub(crate) struct Answer {
-    pub(crate) yes: bool,
-    pub(crate) text: Vec<u8>,
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// Whether it ended with 0.
+    pub yes: bool,
+    /// Its standard output.
+    pub text: Vec<u8>,
     complaint: String,
 }
 
 impl Git {
     /// git in `dir`; a call that takes longer than `limit` is given up. Before
     /// it may look at files, it has to know the [filters](Self::filters).
-    pub(crate) fn at(dir: &Path, limit: Duration) -> Result<Self, GitError> {
+    pub fn at(dir: &Path, limit: Duration) -> Result<Self, GitError> {
         let git = Self {
             dir: dir.to_owned(),
             limit,
@@ -133,7 +136,7 @@ impl Git {
     }
 
     /// The filters that the configuration names.
-    pub(crate) fn filters(&self) -> Result<BTreeSet<OsString>, GitError> {
+    pub fn filters(&self) -> Result<BTreeSet<OsString>, GitError> {
         let names = ["config", "-z", "--name-only", "--get-regexp", r"^filter\."];
         let found = self.answer(&names, b"")?;
         let names = found.text.split(|&b| b == 0);
@@ -147,7 +150,8 @@ impl Git {
 
     /// The same git in another directory of the same repository, with `filters`
     /// turned off.
-    pub(crate) fn moved(&self, dir: &Path, filters: BTreeSet<OsString>) -> Self {
+    #[must_use]
+    pub fn moved(&self, dir: &Path, filters: BTreeSet<OsString>) -> Self {
         Self {
             dir: dir.to_owned(),
             limit: self.limit,
@@ -156,21 +160,17 @@ impl Git {
     }
 
     /// How long one call may take.
-    pub(crate) fn limit(&self) -> Duration {
+    pub fn limit(&self) -> Duration {
         self.limit
     }
 
     /// What git prints for `args`, which must succeed.
-    pub(crate) fn ask<S: AsRef<OsStr>>(&self, args: &[S]) -> Result<Vec<u8>, GitError> {
+    pub fn ask<S: AsRef<OsStr>>(&self, args: &[S]) -> Result<Vec<u8>, GitError> {
         self.ask_with(args, b"")
     }
 
     /// As [`Git::ask`], with `input` on standard input.
-    pub(crate) fn ask_with<S: AsRef<OsStr>>(
-        &self,
-        args: &[S],
-        input: &[u8],
-    ) -> Result<Vec<u8>, GitError> {
+    pub fn ask_with<S: AsRef<OsStr>>(&self, args: &[S], input: &[u8]) -> Result<Vec<u8>, GitError> {
         let answer = self.answer(args, input)?;
         if answer.yes {
             return Ok(answer.text);
@@ -184,11 +184,7 @@ impl Git {
     }
 
     /// What git prints for `args`, and how it ends.
-    pub(crate) fn answer<S: AsRef<OsStr>>(
-        &self,
-        args: &[S],
-        input: &[u8],
-    ) -> Result<Answer, GitError> {
+    pub fn answer<S: AsRef<OsStr>>(&self, args: &[S], input: &[u8]) -> Result<Answer, GitError> {
         let child = self.command(args).spawn().map_err(|err| {
             let missing = err.kind() == io::ErrorKind::NotFound;
             GitError::Other(if missing {
@@ -308,7 +304,7 @@ fn drain(
 
 /// Asks both questions at the same time; one after the other where no thread can
 /// be started.
-pub(crate) fn both<A: Send, B>(one: impl Fn() -> A + Sync, other: impl FnOnce() -> B) -> (A, B) {
+pub fn both<A: Send, B>(one: impl Fn() -> A + Sync, other: impl FnOnce() -> B) -> (A, B) {
     let one = &one;
     thread::scope(|scope| {
         let started = thread::Builder::new().spawn_scoped(scope, one);
