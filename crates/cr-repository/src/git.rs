@@ -1,9 +1,10 @@
 //! Runs git, and does so only here, so that no repository can make us run code.
 //!
 //! A repository's configuration and attributes name programs: a monitor, hooks,
-//! filters, text converters, helpers, transports. Every call turns all of them
-//! off. Filters cannot be turned off by a fixed name: their names are looked up
-//! first.
+//! filters, text converters, helpers, transports. Every call that reads turns all
+//! of them off. Filters cannot be turned off by a fixed name: their names are
+//! looked up first. A call that [changes](Git::changing) the repository keeps what
+//! a checkout needs.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -20,66 +21,13 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use crate::settings;
+
 /// Most output of one call that is held: a million changed files.
 const MOST: u64 = 128 << 20;
 
 /// How much of git's own complaint is kept.
 const COMPLAINT: usize = 300;
-
-/// Before the subcommand: no pager, no lock taken for the sake of a cache, no
-/// pathspec magic, and no program from the configuration.
-const FIXED: &[&str] = &[
-    "--no-pager",
-    "--no-optional-locks",
-    "--literal-pathspecs",
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "core.hooksPath=/dev/null",
-    "-c",
-    "core.untrackedCache=false",
-    "-c",
-    "core.pager=cat",
-    "-c",
-    "core.sshCommand=false",
-    "-c",
-    "core.askPass=false",
-    "-c",
-    "core.alternateRefsCommand=",
-    "-c",
-    "credential.helper=",
-    "-c",
-    "diff.external=",
-    "-c",
-    "log.showSignature=false",
-    "-c",
-    "gpg.program=false",
-    "-c",
-    "protocol.allow=never",
-    "-c",
-    "safe.bareRepository=explicit",
-    "-c",
-    "submodule.recurse=false",
-    "-c",
-    "color.ui=false",
-    "-c",
-    "i18n.logOutputEncoding=UTF-8",
-];
-
-/// Environment of every call, after all of `GIT_*` is dropped. Replacements and
-/// grafts are off because they make history look like what it is not; a lazy
-/// fetch would start a transport that the repository names.
-const ENVIRONMENT: &[(&str, &str)] = &[
-    ("GIT_ALLOW_PROTOCOL", "none"),
-    ("GIT_ATTR_NOSYSTEM", "1"),
-    ("GIT_CONFIG_NOSYSTEM", "1"),
-    ("GIT_GRAFT_FILE", "/dev/null"),
-    ("GIT_NO_LAZY_FETCH", "1"),
-    ("GIT_NO_REPLACE_OBJECTS", "1"),
-    ("GIT_OPTIONAL_LOCKS", "0"),
-    ("GIT_TERMINAL_PROMPT", "0"),
-    ("LC_ALL", "C"),
-];
 
 /// Why a question to git has no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,6 +55,17 @@ pub struct Git {
     dir: PathBuf,
     limit: Duration,
     filters: BTreeSet<OsString>,
+    purpose: Purpose,
+}
+
+/// What a call is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    Read,
+    /// It changes the repository, and the kernel kills it when its caller dies.
+    Change,
+    /// As `Change`, but it goes on when its caller dies.
+    Complete,
 }
 
 /// What a call wrote, and whether it ended with 0.
@@ -114,9 +73,12 @@ pub struct Git {
 pub struct Answer {
     /// Whether it ended with 0.
     pub yes: bool,
+    /// Its exit code, `None` if a signal ended it.
+    pub code: Option<i32>,
     /// Its standard output.
     pub text: Vec<u8>,
-    complaint: String,
+    /// The line of its standard error that says what is wrong.
+    pub complaint: String,
 }
 
 impl Git {
@@ -127,6 +89,7 @@ impl Git {
             dir: dir.to_owned(),
             limit,
             filters: BTreeSet::new(),
+            purpose: Purpose::Read,
         };
         if !dir.is_dir() {
             let text = format!("{}: no such directory", dir.display());
@@ -156,6 +119,32 @@ impl Git {
             dir: dir.to_owned(),
             limit: self.limit,
             filters,
+            purpose: self.purpose,
+        }
+    }
+
+    /// The same git for calls that change the repository: with the filters, the
+    /// merge drivers, the identity and the credentials that the user has set up,
+    /// still without hooks, monitors, signatures and housekeeping.
+    ///
+    /// The kernel kills such a git when the thread dies that called it, so that
+    /// nothing changes after the death of this process.
+    #[must_use]
+    pub fn changing(&self, dir: &Path, limit: Duration) -> Self {
+        Self {
+            dir: dir.to_owned(),
+            limit,
+            filters: BTreeSet::new(),
+            purpose: Purpose::Change,
+        }
+    }
+
+    /// The same git, which completes its work when its caller dies.
+    #[must_use]
+    pub fn completing(&self) -> Self {
+        Self {
+            purpose: Purpose::Complete,
+            ..self.clone()
         }
     }
 
@@ -198,22 +187,37 @@ impl Git {
 
     fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
         let mut command = Command::new("git");
+        let is_read = self.purpose == Purpose::Read;
         for (name, _) in env::vars_os() {
-            if name.as_bytes().starts_with(b"GIT_") {
+            let is_kept = !is_read && settings::is_of_the_user(name.as_bytes());
+            if name.as_bytes().starts_with(b"GIT_") && !is_kept {
                 command.env_remove(name);
             }
         }
-        command.envs(ENVIRONMENT.iter().copied()).args(FIXED);
-        self.without_filters(&mut command);
+        let (environment, arguments) = if is_read {
+            (settings::READ_ENVIRONMENT, settings::READ)
+        } else {
+            (settings::CHANGE_ENVIRONMENT, settings::CHANGE)
+        };
+        command.envs(settings::ENVIRONMENT.iter().copied());
+        command.envs(environment.iter().copied());
+        command.args(settings::FIXED).args(arguments);
+        if is_read {
+            self.without_filters(&mut command);
+        }
         command
             .args(args)
             .current_dir(&self.dir)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
+            .stderr(Stdio::piped());
+        if self.purpose == Purpose::Change {
+            cr_sys::in_own_session(&mut command, Some(Signal::KILL));
+        } else {
             // Ctrl-C on a terminal is for the agent; what it leaves is still
             // to be written down.
-            .process_group(0);
+            command.process_group(0);
+        }
         command
     }
 
@@ -281,6 +285,7 @@ fn collect(mut child: Child, input: &[u8], limit: Duration) -> Result<Answer, Gi
         .map_err(|err| GitError::Other(format!("git: {err}")))?;
     Ok(Answer {
         yes: status.success(),
+        code: status.code(),
         text,
         complaint: first_line(&complaint),
     })
@@ -321,13 +326,16 @@ fn stop(mut child: Child, limit: Duration) -> String {
     format!("git: no answer within {} s", limit.as_secs_f64())
 }
 
-/// The first line of git's complaint, without its `fatal: `.
+/// The line of git's complaint that says what is wrong, else its first one,
+/// without `fatal: `.
 fn first_line(complaint: &[u8]) -> String {
-    let line = complaint.split(|&b| b == b'\n').next().unwrap_or_default();
-    let line = String::from_utf8_lossy(line);
+    let text = String::from_utf8_lossy(complaint);
+    let wrong = |line: &&str| line.starts_with("fatal: ") || line.starts_with("error: ");
+    let line = text.lines().find(wrong).or(text.lines().next());
+    let line = line.unwrap_or_default();
     let line = line
         .strip_prefix("fatal: ")
         .or_else(|| line.strip_prefix("error: "))
-        .unwrap_or(&line);
+        .unwrap_or(line);
     line.chars().take(COMPLAINT).collect()
 }

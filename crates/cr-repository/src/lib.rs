@@ -4,6 +4,7 @@
 mod git;
 mod lock;
 mod repo;
+mod settings;
 mod status;
 
 pub use git::{Answer, Git, GitError, both};
