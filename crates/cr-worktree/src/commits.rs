@@ -27,8 +27,9 @@ impl Repository {
         let log = String::from_utf8_lossy(&log).into_owned();
         let records = log.split('\0').filter_map(|record| record.split_once(' '));
         let records: Vec<(&str, &str)> = records.collect();
-        let ids: Vec<&str> = records.iter().map(|(sha, _)| *sha).collect();
-        let mut files = self.files_of(&ids.join("\n"))?;
+        // A last line without its end is not read.
+        let ids: Vec<&str> = records.iter().flat_map(|(sha, _)| [sha, "\n"]).collect();
+        let mut files = self.files_of(&ids.concat())?;
         let commits = records.into_iter().map(|(sha, subject)| Commit {
             sha: sha.to_owned(),
             subject: subject.to_owned(),

@@ -93,7 +93,9 @@ impl Repository {
     pub(crate) fn write_receipt(&self, sha: &str, receipt: &Receipt) -> anyhow::Result<()> {
         let text = serde_json::to_vec(receipt)?;
         let args = ["notes", NOTES, "add", "--force", "-F", "-", sha];
-        let written = self.changing(self.top()).ask_with(&args, &text);
+        // Killed, it would leave a lock on the notes.
+        let git = self.changing(self.top()).completing();
+        let written = git.ask_with(&args, &text);
         written.context("receipt").context(Exit::Tool)?;
         Ok(())
     }

@@ -122,7 +122,9 @@ impl Repository {
             Some(new) => vec!["update-ref", "-m", reason, name, new, old],
             None => vec!["update-ref", "-m", reason, "-d", name, old],
         };
-        let answer = self.changing(self.top()).answer(&args, b"")?;
+        // Killed, it would leave a lock on the ref.
+        let git = self.changing(self.top()).completing();
+        let answer = git.answer(&args, b"")?;
         if answer.yes {
             return Ok(true);
         }
