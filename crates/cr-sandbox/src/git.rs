@@ -1,7 +1,8 @@
 //! The repository inside: what of it is private, and what is read-only.
 //!
 //! ```text
-//! COMMON                  the user's, read-only: config, hooks, info, packed-refs
+//! COMMON                  private/git/common, so that git can make lock files
+//! COMMON/*                the user's, read-only: config, hooks, packed-refs, …
 //! COMMON/objects          private/git/objects; its alternate is the user's store
 //! COMMON/refs             private/git/refs, so that a stash is possible
 //! COMMON/refs/heads, …    the user's, read-only
@@ -81,7 +82,14 @@ impl GitDirs {
         if git.exists() {
             fs::remove_dir_all(&git)?;
         }
-        for name in ["objects/info", "objects/pack", "refs", "branch", "logs"] {
+        for name in [
+            "common",
+            "objects/info",
+            "objects/pack",
+            "refs",
+            "branch",
+            "logs",
+        ] {
             make_private(&git.join(name))?;
         }
         let stores = self.stores().into_iter().skip(1);
@@ -93,7 +101,6 @@ impl GitDirs {
         fs::write(git.join("objects/info/alternates"), alternates)?;
         // The places of mounts, which cannot be made in what is read-only.
         fs::create_dir_all(self.branch_dir())?;
-        fs::create_dir_all(self.common.join("logs"))?;
         let own_config = self.own.join("config.worktree");
         if !own_config.exists() {
             fs::write(own_config, "")?;
@@ -122,7 +129,11 @@ impl GitDirs {
     pub(crate) fn mount(&self, mounts: &mut Mounts, work_tree: &Path, private: &Path) {
         let git = private.join("git");
         let common = &self.common;
-        mounts.read(common);
+        mounts.write_from(&git.join("common"), common);
+        // Each is a mount, which cannot be removed or replaced.
+        for entry in fs::read_dir(common).into_iter().flatten().flatten() {
+            mounts.read(&entry.path());
+        }
         mounts.write_from(&git.join("objects"), &common.join("objects"));
         // A directory that is a mount cannot be renamed, and so not be replaced.
         mounts.read_from(&git.join("objects/info"), &common.join("objects/info"));

@@ -56,12 +56,12 @@ const ESCAPES: [(&str, Seen, &str); 62] = [
         Fails,
         "mv ~/.claude/.credentials.json ~/c",
     ),
+    ("read the user's work tree", Fails, "cat $REPO/file"),
     (
         "write the user's work tree",
         Private,
         "mkdir -p $REPO; echo x >$REPO/file",
     ),
-    ("read the user's work tree", Fails, "cat $REPO/file"),
     (
         "write another worktree",
         Private,
@@ -239,7 +239,7 @@ const ESCAPES: [(&str, Seen, &str); 62] = [
     ("write the ledger", Fails, "echo x >$STATE/ledger.db"),
     (
         "write its own run directory",
-        Fails,
+        Private,
         "echo {} >$CR_RUN/exit.json && echo x >$CR_RUN/../x",
     ),
     (
@@ -295,45 +295,41 @@ fn attempt(place: &Place, seen: Seen, script: &str) -> Result<(), String> {
     let before = place.manifest();
     let output = place.spawn(&script_of(place, script)).output();
     let output = output.expect("a run");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    // By a file: cr-spawn takes secrets out of the stream.
+    let text = fs::read(place.sandbox.work_tree.join("output")).expect("its output");
+    let text = String::from_utf8_lossy(&text);
     if text.contains(SECRET) {
         return Err(format!("it read a secret:\n{text}"));
     }
-    if text.contains("\"done\"") != (seen == Private) && !script.contains("kill -9 -1") {
-        return Err(format!("not as expected:\n{text}"));
+    if text.ends_with("DONE\n") != (seen == Private) && !script.contains("kill -9 -1") {
+        return Err(format!("not as expected: {text}\n{output:?}"));
     }
     place.sandbox.import().map_err(|err| err.to_string())?;
-    place.git(&place.sandbox.work_tree, "status --porcelain");
-    place.git(
-        &place.sandbox.work_tree,
-        "commit -q --allow-empty -m outside",
-    );
-    let mut after = place.manifest();
-    let mut wrong = String::new();
-    for (path, entry) in before {
-        let now = after.remove(&path);
-        // The commit above.
-        let moves =
-            path.ends_with("cr/run/task") || path.starts_with(place.repo.join(".git/objects"));
-        if now.as_ref() != Some(&entry) && !(moves && now.is_some()) && !is_agent(&path) {
-            let _ = writeln!(wrong, "{}: was {entry:?}, is {now:?}", path.display());
+    let (mut wrong, after) = (String::new(), place.manifest());
+    for path in before.keys().chain(after.keys()) {
+        let (was, is) = (before.get(path), after.get(path));
+        // The agent may commit.
+        let may_move = path.ends_with("cr/run/task");
+        let may_appear = was.is_none() && path.starts_with(place.repo.join(".git/objects"));
+        if was != is && !may_move && !may_appear {
+            let _ = writeln!(wrong, "{}: was {was:?}, is {is:?}", path.display());
         }
     }
-    let objects = place.repo.join(".git/objects");
-    let is_new =
-        |path: &&std::path::PathBuf| !path.starts_with(&objects) && !path.ends_with("cr/run/task");
-    for path in after.keys().filter(is_new) {
-        let _ = writeln!(wrong, "{} is new", path.display());
+    if place.world.path("state/runs/x").exists() {
+        wrong.push_str("it wrote beside its run directory");
     }
     if !is_alive(place.victim.id()) {
         wrong.push_str("the victim is dead");
     }
+    // git outside writes what the agent could write: the index, the reflog.
+    let tree = &place.sandbox.work_tree;
+    place.git(tree, "add --all");
+    place.git(tree, "commit -q --allow-empty -m outside");
+    let host = fs::read_to_string(place.world.path("host-tmp"));
+    if host.expect("a file") != SECRET {
+        wrong.push_str("git outside wrote elsewhere");
+    }
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
-}
-
-/// The agent and its wrapper are written anew for each attempt.
-fn is_agent(path: &std::path::Path) -> bool {
-    path.ends_with("agent") || path.ends_with("wrapper")
 }
 
 fn script_of(place: &Place, script: &str) -> String {
@@ -341,7 +337,7 @@ fn script_of(place: &Place, script: &str) -> String {
     let port = place.port.local_addr().expect("an address").port();
     format!(
         "REPO={} OTHER={} OWN={} STATE={} HOSTTMP={} VICTIM={} PORT={port}\n\
-         if ( {script} ); then echo '{{\"type\":\"done\"}}'; fi",
+         : >output; if ( {script} ) >>output; then echo DONE >>output; fi",
         place.repo.display(),
         world.path("work/other").display(),
         place.own().display(),

@@ -63,8 +63,8 @@ pub(crate) struct Place {
     pub(crate) port: TcpListener,
 }
 
-/// A file of the manifest: mode, owner, and content or target.
-type Entry = (u32, u32, Vec<u8>);
+/// A file of the manifest: mode, and content or target.
+type Entry = (u32, Vec<u8>);
 
 impl Place {
     pub(crate) fn new(user: User) -> Self {
@@ -170,14 +170,7 @@ impl Place {
     /// All that the agent must not change, with its content.
     pub(crate) fn manifest(&self) -> BTreeMap<PathBuf, Entry> {
         let mut found = BTreeMap::new();
-        for name in [
-            "home",
-            "others",
-            "host-tmp",
-            "work/other",
-            "wrapper",
-            "agent",
-        ] {
+        for name in ["home", "others", "host-tmp", "work/other"] {
             note(&self.world.path(name), &mut found);
         }
         let own = self.own().to_owned();
@@ -261,7 +254,7 @@ fn note(path: &Path, found: &mut BTreeMap<PathBuf, Entry>) {
     } else {
         Vec::new()
     };
-    found.insert(path.to_owned(), (meta.mode(), meta.uid(), content));
+    found.insert(path.to_owned(), (meta.mode(), content));
     if meta.is_dir() {
         for entry in fs::read_dir(path).expect("a directory") {
             note(&entry.expect("an entry").path(), found);
