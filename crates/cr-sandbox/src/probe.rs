@@ -128,3 +128,40 @@ impl Says for Output {
         String::from_utf8_lossy(&self.stdout).contains(text)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_refusal_names_its_cure() {
+        let refusals = [
+            (Refused::NoBwrap, "install the package `bubblewrap`"),
+            (
+                Refused::TooOld("bubblewrap 0.6.1".into()),
+                "run as another user",
+            ),
+            (
+                Refused::Setting(SETTINGS[1].0, SETTINGS[1].2),
+                "userns=0` as root",
+            ),
+            (Refused::NoEnv, "install GNU coreutils"),
+            (Refused::Failed("x".into()), "allow user namespaces"),
+        ];
+        for (refused, cure) in refusals {
+            let text = refused.to_string();
+            assert!(text.contains(cure), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_program_that_fails_is_no_sandbox() {
+        let refused = try_bwrap(Path::new("/bin/false"), false);
+        assert!(matches!(
+            refused,
+            Err(Refused::Failed(_) | Refused::Setting(..))
+        ));
+        let refused = try_bwrap(Path::new("/bin/false"), true);
+        assert!(matches!(refused, Err(Refused::TooOld(_))), "{refused:?}");
+    }
+}

@@ -20,10 +20,12 @@ enum Seen {
 
 use Seen::{Fails, Private};
 
-/// Each way out: its name, what is seen of it inside, and the script. A script
-/// that prints the secret, or changes the host, has found a way out.
-const ESCAPES: [(&str, Seen, &str); 62] = [
-    // The user's files.
+/// A way out: its name, what is seen of it inside, and the script. A script that
+/// prints the secret, or changes the host, has found a way out.
+type Escape = (&'static str, Seen, &'static str);
+
+/// To the user's files.
+const FILES: [Escape; 12] = [
     ("write ~/.bashrc", Private, "echo x >>$HOME/.bashrc"),
     (
         "write ~/.ssh",
@@ -67,7 +69,15 @@ const ESCAPES: [(&str, Seen, &str); 62] = [
         Private,
         "mkdir -p $OTHER; echo x >$OTHER/file",
     ),
-    // The repository.
+    (
+        "write through a link",
+        Private,
+        "ln -s $HOSTTMP l; echo x >l",
+    ),
+];
+
+/// To the repository.
+const REPOSITORY: [Escape; 27] = [
     ("write a hook", Fails, "echo x >$REPO/.git/hooks/pre-commit"),
     (
         "replace the hooks",
@@ -82,7 +92,7 @@ const ESCAPES: [(&str, Seen, &str); 62] = [
     (
         "replace the configuration",
         Fails,
-        "cp $REPO/.git/config c; mv c $REPO/.git/config",
+        "echo '[core]' >c; mv c $REPO/.git/config",
     ),
     (
         "write the worktree's configuration",
@@ -151,12 +161,12 @@ const ESCAPES: [(&str, Seen, &str); 62] = [
     (
         "delete objects of the store",
         Fails,
-        "rm -f /run/cr-objects/*/* && [ -z \"$(ls /run/cr-objects/*/*)\" ]",
+        "rm -f $STORE/*/* && [ -z \"$(ls $STORE/*/*)\" ]",
     ),
     (
         "overwrite objects of the store",
         Fails,
-        "for o in /run/cr-objects/??/*; do echo x >$o || exit 1; done",
+        "for o in $STORE/??/*; do echo x >$o || exit 1; done",
     ),
     (
         "add an alternate",
@@ -178,7 +188,46 @@ const ESCAPES: [(&str, Seen, &str); 62] = [
         Private,
         "rm -f $OWN/index; ln -s $HOSTTMP $OWN/index",
     ),
-    // The system.
+    (
+        "make a hard link",
+        Fails,
+        "ln $REPO/.git/config c && echo x >>c",
+    ),
+];
+
+/// To runs and processes.
+const PROCESSES: [Escape; 7] = [
+    (
+        "forge the end of a run",
+        Fails,
+        "echo {} >$STATE/runs/x/exit.json",
+    ),
+    (
+        "forge an answer",
+        Fails,
+        "echo {} >$STATE/runs/x/answers/1.json",
+    ),
+    ("write the ledger", Fails, "echo x >$STATE/ledger.db"),
+    (
+        "use a control socket",
+        Fails,
+        "perl -MIO::Socket::UNIX -e 'exit !IO::Socket::UNIX->new(Peer => $ARGV[0])' $STATE/runs/x/control.sock",
+    ),
+    ("kill a process", Fails, "kill -9 $VICTIM"),
+    (
+        "read a process's environment",
+        Fails,
+        "cat /proc/$VICTIM/environ",
+    ),
+    (
+        "trace a process",
+        Fails,
+        "perl -e 'exit(syscall($ARGV[0] + 0, 16, $ARGV[1] + 0, 0, 0) != 0)' $PTRACE $VICTIM",
+    ),
+];
+
+/// To the system, or by means of it. No test may run one of them outside.
+const SYSTEM: [Escape; 19] = [
     ("write /etc", Fails, "echo x >/etc/cr-escape"),
     ("write /usr", Fails, "echo x >/usr/cr-escape"),
     ("change a mode in /etc", Fails, "chmod 777 /etc/passwd"),
@@ -225,63 +274,21 @@ const ESCAPES: [(&str, Seen, &str); 62] = [
         Fails,
         "grep -q 'Cap[EPBIA].*[1-9a-f]$' /proc/self/status",
     ),
-    // The run, and other processes.
-    (
-        "forge the end of a run",
-        Fails,
-        "echo {} >$STATE/runs/x/exit.json",
-    ),
-    (
-        "forge an answer",
-        Fails,
-        "echo {} >$STATE/runs/x/answers/1.json",
-    ),
-    ("write the ledger", Fails, "echo x >$STATE/ledger.db"),
-    (
-        "write its own run directory",
-        Private,
-        "echo {} >$CR_RUN/exit.json && echo x >$CR_RUN/../x",
-    ),
-    (
-        "use a control socket",
-        Fails,
-        "perl -MIO::Socket::UNIX -e 'exit !IO::Socket::UNIX->new(Peer => $ARGV[0])' $STATE/runs/x/control.sock",
-    ),
-    ("kill a process", Fails, "kill -9 $VICTIM"),
     ("kill every process", Private, "kill -9 -1"),
-    (
-        "read a process's environment",
-        Fails,
-        "cat /proc/$VICTIM/environ",
-    ),
     (
         "read every environment",
         Private,
         "cat /proc/[0-9]*/environ; :",
     ),
     (
-        "trace a process",
-        Fails,
-        "perl -e 'exit(syscall(101, 16, $ARGV[0], 0, 0) != 0)' $VICTIM",
-    ),
-    (
         "leave by /proc/1/root",
         Fails,
         "cat /proc/1/root$HOME/.aws/credentials /proc/1/cwd/home/.aws/credentials",
     ),
-];
-
-/// Links of the work tree. They are made inside and followed outside by nobody.
-const LINKS: [(&str, Seen, &str); 3] = [
     (
-        "write through a link",
+        "write its own run directory",
         Private,
-        "ln -s $HOSTTMP l; echo x >l",
-    ),
-    (
-        "make a hard link",
-        Fails,
-        "ln $REPO/.git/config c && echo x >>c",
+        "echo {} >$CR_RUN/exit.json && echo x >$CR_RUN/../x",
     ),
     (
         "inherit a descriptor",
@@ -290,10 +297,24 @@ const LINKS: [(&str, Seen, &str); 3] = [
     ),
 ];
 
+/// Ways that leave no trace in the user's files.
+const WITHOUT_TRACE: [&str; 8] = [
+    "replace the alternates",
+    "read the user's work tree",
+    "an index that leads outside",
+    "a reflog that leads outside",
+    "lead git elsewhere by .git",
+    "use a control socket",
+    "trace a process",
+    "read a process's environment",
+];
+
 /// Tries one way out.
 fn attempt(place: &Place, seen: Seen, script: &str) -> Result<(), String> {
     let before = place.manifest();
-    let output = place.spawn(&script_of(place, script)).output();
+    let output = place
+        .spawn(&script_of(place, script, "/run/cr-objects"))
+        .output();
     let output = output.expect("a run");
     // By a file: cr-spawn takes secrets out of the stream.
     let text = fs::read(place.sandbox.work_tree.join("output")).expect("its output");
@@ -332,14 +353,21 @@ fn attempt(place: &Place, seen: Seen, script: &str) -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
 
-fn script_of(place: &Place, script: &str) -> String {
+fn script_of(place: &Place, script: &str, store: &str) -> String {
     let world = &place.world;
+    // The number of the system call.
+    let ptrace = if cfg!(target_arch = "x86_64") {
+        101
+    } else {
+        117
+    };
     let port = place.port.local_addr().expect("an address").port();
     format!(
         "REPO={} OTHER={} OWN={} STATE={} HOSTTMP={} VICTIM={} PORT={port}\n\
+         STORE={store} PTRACE={ptrace}\n\
          : >output; if ( {script} ) >>output; then echo DONE >>output; fi",
         place.repo.display(),
-        world.path("work/other").display(),
+        world.path("trees/other").display(),
         place.own().display(),
         world.path("others").display(),
         world.path("host-tmp").display(),
@@ -347,7 +375,7 @@ fn script_of(place: &Place, script: &str) -> String {
     )
 }
 
-fn try_all(user: User, escapes: &[(&str, Seen, &str)]) {
+fn try_all(user: User, escapes: &[Escape]) {
     let mut failed = String::new();
     let mut place = Place::new(user);
     for (name, seen, script) in escapes {
@@ -365,17 +393,57 @@ fn try_all(user: User, escapes: &[(&str, Seen, &str)]) {
 }
 
 #[test]
-fn no_way_out_of_the_sandbox_changes_the_host_or_reads_a_secret() {
+fn the_users_files_are_out_of_reach() {
     for user in users() {
-        try_all(user, &ESCAPES);
+        try_all(user, &FILES);
     }
 }
 
 #[test]
-fn links_lead_nowhere() {
+fn the_repository_changes_only_by_commits_on_the_tasks_branch() {
     for user in users() {
-        try_all(user, &LINKS);
+        try_all(user, &REPOSITORY);
     }
+}
+
+#[test]
+fn runs_and_processes_are_out_of_reach() {
+    for user in users() {
+        try_all(user, &PROCESSES);
+    }
+}
+
+#[test]
+fn the_system_is_out_of_reach() {
+    for user in users() {
+        try_all(user, &SYSTEM);
+    }
+}
+
+#[test]
+fn each_way_works_outside_of_the_sandbox() {
+    if users().is_empty() {
+        return;
+    }
+    let mut vain = String::new();
+    for (name, _, script) in FILES.iter().chain(&REPOSITORY).chain(&PROCESSES) {
+        let place = Place::new(User::Own);
+        let before = place.manifest();
+        let agent = place
+            .world
+            .script("agent", &script_of(&place, script, "$REPO/.git/objects"));
+        place.supervise(&agent).output().expect("a run");
+        let text = fs::read(place.sandbox.work_tree.join("output")).expect("its output");
+        let text = String::from_utf8_lossy(&text);
+        let has_effect = text.contains(SECRET)
+            || place.manifest() != before
+            || !is_alive(place.victim.id())
+            || WITHOUT_TRACE.contains(name);
+        if !(has_effect && text.ends_with("DONE\n")) {
+            let _ = writeln!(vain, "{name}: {text}");
+        }
+    }
+    assert!(vain.is_empty(), "{vain}");
 }
 
 #[test]

@@ -115,12 +115,12 @@ impl Place {
 
     /// An agent that runs `script`.
     pub(crate) fn agent(&self, script: &str) -> PathBuf {
-        self.program(self.world.script("agent", script))
+        self.program(&self.world.script("agent", script))
     }
 
     /// The wrapper that runs `agent` in the sandbox.
-    pub(crate) fn program(&self, agent: PathBuf) -> PathBuf {
-        let script = self.sandbox.wrapper_script(&agent).expect("a wrapper");
+    pub(crate) fn program(&self, agent: &Path) -> PathBuf {
+        let script = self.sandbox.wrapper_script(agent).expect("a wrapper");
         let body = script.strip_prefix("#!/bin/sh\n").expect("a shell script");
         let wrapper = self.world.script("wrapper", body);
         self.give_away();
@@ -170,7 +170,7 @@ impl Place {
     /// All that the agent must not change, with its content.
     pub(crate) fn manifest(&self) -> BTreeMap<PathBuf, Entry> {
         let mut found = BTreeMap::new();
-        for name in ["home", "others", "host-tmp", "work/other"] {
+        for name in ["home", "others", "host-tmp", "trees/other"] {
             note(&self.world.path(name), &mut found);
         }
         let own = self.own().to_owned();
@@ -197,8 +197,8 @@ fn make_repository(world: &World) -> PathBuf {
     let repo = world.path("home/src/repo");
     let line = "git init -q \"$1\" && cd \"$1\" && echo one >file && git add . && \
         git commit -qm one && git branch other && git tag v1 && git pack-refs --all && \
-        git branch loose && git worktree add -q -b cr/run/task ../../../work/task && \
-        git worktree add -q -b cr/run/other ../../../work/other";
+        git branch loose && git worktree add -q -b cr/run/task ../../../trees/task && \
+        git worktree add -q -b cr/run/other ../../../trees/other";
     fs::create_dir_all(&repo).expect("made");
     let mut shell = world.shell(line);
     let output = shell.arg("sh").arg(&repo).output().expect("a shell");
@@ -212,7 +212,7 @@ fn make_sandbox(world: &World, user: User) -> Sandbox {
         User::Own => bwrap,
         User::Nobody => copy_of(world, &bwrap),
     };
-    let work_tree = world.path("work/task");
+    let work_tree = world.path("trees/task");
     let private = world.path("private");
     let mut sandbox = Sandbox::new(&bwrap, &work_tree, &private, &world.home());
     sandbox.git = Some(GitDirs::of(&work_tree).expect("a worktree"));

@@ -196,3 +196,24 @@ fn the_agent_gets_its_variables_and_no_others() {
         assert!(!text.contains(SECRET), "{text}");
     }
 }
+
+#[test]
+fn a_wrapper_has_the_version_of_its_program() {
+    for user in users() {
+        let place = Place::new(user);
+        let node = place.world.script("node", "echo '2.1.326 (Claude Code)'");
+        let agent = place.world.script("agent", "");
+        place
+            .world
+            .write("agent", format!("#!{}\n", node.display()));
+        let wrapper = place.program(&agent);
+        for _ in 0..2 {
+            let output = place.supervise(&wrapper).output().expect("a run");
+            let start = line(&output, "start");
+            assert_eq!(start["claude"]["version"], "2.1.326", "{output:?}");
+            assert_eq!(output.status.code(), Some(0), "{output:?}");
+        }
+        let asked = fs::read_to_string(place.world.state().join("cache/versions.json"));
+        assert!(asked.expect("a cache").contains("/agent\""));
+    }
+}
