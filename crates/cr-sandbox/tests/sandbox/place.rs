@@ -43,8 +43,8 @@ pub(crate) fn users() -> Vec<User> {
         left_out("the sandbox of root: the tests do not run as root");
         return vec![User::Own];
     }
-    let can = Command::new("setpriv").arg("--version").status();
-    if can.is_ok_and(|status| status.success()) {
+    let can = Command::new("setpriv").arg("--version").output();
+    if can.is_ok_and(|output| output.status.success()) {
         return vec![User::Own, User::Nobody];
     }
     left_out("the sandbox of an ordinary user: no setpriv");
