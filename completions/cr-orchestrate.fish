@@ -23,7 +23,7 @@ end
 
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_cr_orchestrate_global_optspecs
-    string join \n resume-run= j/max-agents= dry-run until= break= halt sprint retries= max-wait= backoff= again= milestone= rerun-lost accept-changed report q/quiet output-schema task-schema C/cwd= m/model= permission-mode= max-turns= max-budget= timeout= h/help V/version
+    string join \n resume-run= dry-run until= break= halt sprint retries= max-wait= backoff= again= milestone= rerun-lost accept-changed report q/quiet output-schema task-schema C/cwd= m/model= permission-mode= max-turns= max-budget= timeout= h/help V/version
 end
 
 function __fish_cr_orchestrate_needs_command
@@ -48,7 +48,6 @@ function __fish_cr_orchestrate_using_subcommand
 end
 
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l resume-run -d 'Continue this run; a PLAN replaces the tasks that are not done yet' -r -f -a "(_cr_orchestrate_orchestrated_runs)"
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -s j -l max-agents -d 'How many agents may work at the same time. Tasks whose `files` overlap never do' -r
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l until -d 'Stop when this task is done' -r -f -a "(_cr_orchestrate_tasks)"
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l break -d 'Stop before this task, once; may be repeated' -r -f -a "(_cr_orchestrate_tasks)"
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l retries -d 'Retry a failed task up to N times [default: 2]' -r

@@ -48,7 +48,7 @@ function __fish_sprint_loop_using_subcommand
 end
 
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l resume-run -d 'Continue this run; a PLAN replaces the steps that are not done yet' -r -f -a "(_sprint_loop_orchestrated_runs)"
-complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -s j -l max-agents -d 'How many agents may work at the same time. Tasks whose `files` overlap never do' -r
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -s j -l max-agents -d 'How many agents may work at the same time. Not shown: they would share one work tree, and their commits would meet in one index' -r
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l until -d 'Stop when this step is done' -r -f -a "(_sprint_loop_tasks)"
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l break -d 'Stop before this step, once; may be repeated' -r -f -a "(_sprint_loop_tasks)"
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l retries -d 'Retry a failed step up to N times [default: 2]' -r
