@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow};
 use cr_io::Exit;
 use cr_usage::Prices;
+use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use rustix::fs::OFlags;
 use rustix::process::geteuid;
@@ -292,6 +293,10 @@ fn connect(path: &Path, access: Access) -> rusqlite::Result<Connection> {
         | OpenFlags::SQLITE_OPEN_URI;
     let db = Connection::open_with_flags(real_path(path), flags)?;
     db.busy_timeout(LOCK_TIMEOUT)?;
+    if access == Access::Read {
+        // A query of the user's own reads this file and writes none.
+        db.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
+    }
     // A damaged schema must not run functions of its own.
     db.pragma_update(None, "trusted_schema", false)?;
     db.pragma_update(None, "cell_size_check", true)?;

@@ -68,6 +68,11 @@ impl Writer<'_> {
         message: StoredMessage,
     ) -> rusqlite::Result<()> {
         self.touch(message.session);
+        let request = self.request_of(key)?;
+        let key = (key.0, request.as_deref().unwrap_or(key.1));
+        if let Some(nameless) = self.take_nameless(key)? {
+            self.stored_message(key, nameless)?;
+        }
         if self.insert(key, &message)? {
             return self.leave_out_replays(key, message.is_sidechain);
         }
@@ -88,6 +93,32 @@ impl Writer<'_> {
             self.update(id, &merged)?;
         }
         Ok(())
+    }
+
+    /// The request of a message whose line does not name it, if another line of the
+    /// message does.
+    fn request_of(&self, key: (&str, &str)) -> rusqlite::Result<Option<String>> {
+        if !key.1.is_empty() {
+            return Ok(None);
+        }
+        let sql = "SELECT min(request_id) FROM message WHERE message_id = ?1 AND request_id <> ''";
+        let mut statement = self.db.prepare_cached(sql)?;
+        statement.query_row([key.0], |row| row.get(0))
+    }
+
+    /// Takes out what lines that do not name the request have said of the message.
+    fn take_nameless(&mut self, key: (&str, &str)) -> rusqlite::Result<Option<StoredMessage>> {
+        if key.1.is_empty() {
+            return Ok(None);
+        }
+        let Some((id, message)) = self.stored((key.0, ""))? else {
+            return Ok(None);
+        };
+        self.touch(message.session);
+        let sql = "DELETE FROM message WHERE id = ?1";
+        self.db.prepare_cached(sql)?.execute([id])?;
+        self.added -= 1;
+        Ok(Some(message))
     }
 
     /// Removes the messages of side chains that repeat one of the main thread with

@@ -67,6 +67,7 @@ impl Writer<'_> {
         let Some(RunKey(key)) = RunKey::of(summary) else {
             return Ok(Recorded::Nameless);
         };
+        let summary = &run_fact::without_negative_costs(summary);
         self.quota(summary)?;
         self.session_of(summary)?;
         self.insert_compactions(summary)?;
@@ -92,7 +93,22 @@ impl Writer<'_> {
         self.insert_models(&key, summary)?;
         self.insert_tools(&key, summary)?;
         self.insert_turns(&key, summary)?;
+        self.read_back(&key)?;
         Ok(recorded)
+    }
+
+    /// Refuses to acknowledge a run that a damaged file does not give back.
+    fn read_back(&self, key: &str) -> rusqlite::Result<()> {
+        let there: i64 = self
+            .db
+            .prepare_cached("SELECT count(*) FROM run WHERE run_key = ?1")?
+            .query_row([key], |row| row.get(0))?;
+        if there == 1 {
+            return Ok(());
+        }
+        let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+        let text = "a run that was written is not there".to_owned();
+        Err(rusqlite::Error::SqliteFailure(code, Some(text)))
     }
 
     /// The session of a run, also of one that is stored already: a summary that

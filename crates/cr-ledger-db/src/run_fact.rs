@@ -2,6 +2,8 @@
 
 use std::cmp::Reverse;
 
+use std::borrow::Cow;
+
 use cr_summary::{ModelSpend, Summary};
 use rusqlite::types::Value;
 
@@ -90,6 +92,24 @@ pub(crate) fn git(summary: &Summary) -> [Value; 6] {
         git.end_sha.unwrap_or_default().into(),
         git.branch.unwrap_or_default().into(),
     ]
+}
+
+/// The same summary; a cost below zero is no cost, and would hide what others cost.
+pub(crate) fn without_negative_costs(summary: &Summary) -> Cow<'_, Summary> {
+    let is_negative = |cost: &Option<f64>| cost.is_some_and(|cost| cost < 0.0);
+    let costs = summary.models.values().map(|spend| &spend.cost_usd);
+    if !costs.chain([&summary.cost_usd]).any(is_negative) {
+        return Cow::Borrowed(summary);
+    }
+    let mut summary = summary.clone();
+    let models = summary.models.values_mut().map(|spend| &mut spend.cost_usd);
+    for cost in models.chain([&mut summary.cost_usd]) {
+        *cost = cost.filter(|cost| *cost >= 0.0);
+    }
+    if summary.cost_usd.is_none() {
+        summary.cost_source = "none".into();
+    }
+    Cow::Owned(summary)
 }
 
 /// The models of a run. Where the summary does not split its tokens by model, all

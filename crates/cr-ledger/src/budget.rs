@@ -181,7 +181,7 @@ fn remove(args: &RemoveArgs, location: &Location) -> anyhow::Result<Exit> {
         ("quota", args.quota),
     ];
     let is_any = named.iter().any(|(_, is_named)| *is_named);
-    let mut ledger = location.open(Access::Write)?;
+    let mut ledger = location.open_existing()?;
     let removed = ledger.write(|writer| {
         let mut removed = 0;
         for (unit, is_named) in named {

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &ForgetArgs, location: &Location, out: impl Write) -> an
     let forgotten = if args.dry_run {
         location.open(Access::Read)?.count(&selection)?
     } else {
-        location.open(Access::Write)?.forget(&selection)?
+        location.open_existing()?.forget(&selection)?
     };
     let verb = if args.dry_run {
         "would delete"

@@ -30,6 +30,9 @@ const THREADS: usize = 4;
 /// A log is read from where it was left; one that did not change is not opened.
 /// Each message counts once, also if forks, resumed sessions and subagents have
 /// copies of it. What was imported stays when the log is deleted.
+///
+/// Lines that are no JSON are left out and counted; they do not change the exit code.
+/// A line without a time has that of the line before it, else that of the file.
 #[derive(Args, Debug)]
 pub(crate) struct ImportArgs {
     /// Directories with logs, or logs (default: `projects` in the directory of the

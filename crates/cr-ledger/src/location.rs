@@ -33,6 +33,13 @@ impl Location {
         Ok(ledger)
     }
 
+    /// Opens a ledger that must be there, to change it.
+    pub(crate) fn open_existing(&self) -> anyhow::Result<Ledger> {
+        // A ledger that is missing is an error of a reader.
+        drop(self.open(Access::Read)?);
+        self.open(Access::Write)
+    }
+
     fn path(&self, config: &Config, access: Access) -> anyhow::Result<PathBuf> {
         if let Some(path) = &self.ledger {
             return Ok(path.clone());

@@ -33,7 +33,8 @@ pub(crate) fn why(decision: &Decision, reason: Reason, marks: &Thresholds) -> St
             prices(decision)
         ),
         Reason::NoPrice => format!(
-            "{full}; {}, and a price is missing, so that only the thresholds count",
+            "{full}; {}, and the price of a resumed or of a new session is not known, so that \
+             only the thresholds count",
             match &decision.cache {
                 Some(_) => "the prompt cache has expired",
                 None => "no time says whether the prompt cache has expired",

@@ -6,7 +6,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -50,6 +50,8 @@ pub(crate) fn record(run_dir: &Path, env: &[(OsString, OsString)]) {
         text
     });
     if let Err(why) = run_tool(&run, &options) {
+        // The summary is printed already; a closed standard error stops nothing.
+        let _ = writeln!(io::stderr(), "claude-runner: not in the ledger: {why}");
         // A summary that cannot be written again stays as it is.
         let _ = say_in_summary(run_dir, &why);
     }

@@ -60,7 +60,7 @@ impl Tokens {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MessageOf<S> {
     /// The id that all lines of the answer share; `uuid:` and the id of the line
-    /// where it has none; the id, `:advisor:` and a number for the model that
+    /// where it has none, `line:` and what the line says where that has none either; the id, `:advisor:` and a number for the model that
     /// another one asked during its answer.
     pub message_id: S,
     /// The id of the call of the API.

@@ -74,7 +74,7 @@ fn assistant(line: &Line<'_>, file: FileFacts<'_>, sink: &mut impl Sink) {
     }
     let message_id = match body.id.filter(|id| !id.bytes().is_empty()) {
         Some(id) => id.decode(),
-        None => Cow::Owned(format!("uuid:{}", decode(line.uuid))),
+        None => Cow::Owned(id_of_line(line, body, file)),
     };
     let request_id = decode(line.request_id);
     if let Some(usage) = body.usage.filter(|usage| usage.bytes().starts_with(b"{")) {
@@ -94,6 +94,21 @@ fn assistant(line: &Line<'_>, file: FileFacts<'_>, sink: &mut impl Sink) {
             at,
         }));
     }
+}
+
+/// The id of an answer that has none: that of its line; without one, what the line
+/// says, so that two different lines are two answers.
+fn id_of_line(line: &Line<'_>, body: &Body<'_>, file: FileFacts<'_>) -> String {
+    let uuid = decode(line.uuid);
+    if !uuid.is_empty() {
+        return format!("uuid:{uuid}");
+    }
+    let session = session(line.session_id, file);
+    let at = file.at(line).unwrap_or_default();
+    let tokens = body.usage.map(tokens).unwrap_or_default();
+    let (input, output) = (tokens.input, tokens.output);
+    let (read, created) = (tokens.cache_read, tokens.cache_creation);
+    format!("line:{session}:{at}:{input}:{output}:{read}:{created}")
 }
 
 fn message(

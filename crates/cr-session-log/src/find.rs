@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use cr_io::{Exit, uncompressed_name};
 
 /// The directory of a session that has the logs of its subagents.
@@ -53,8 +53,12 @@ pub fn find_readable_logs(dirs: &[PathBuf]) -> anyhow::Result<(Vec<LogFile>, Vec
             .context(Exit::NoInput)?;
         if metadata.is_dir() {
             walk(dir, &mut found, &mut failures);
-        } else {
+        } else if metadata.is_file() {
             found.push(log_file(dir.clone(), &metadata));
+        } else {
+            // A pipe could make it wait for ever.
+            let err = anyhow!("not a directory and not a file").context(dir.display().to_string());
+            return Err(err.context(Exit::NoInput));
         }
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));

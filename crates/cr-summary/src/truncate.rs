@@ -225,6 +225,10 @@ impl Truncation {
             self.fixed("attempts", &mut attempt.session_id);
             self.fixed("attempts", &mut attempt.started_at);
             self.fixed("attempts", &mut attempt.ended_at);
+            if self.limits.items <= 5 && attempt.run_dir.take().is_some() {
+                // It is below the run's own, and takes the place of an attempt.
+                self.note("attempts");
+            }
             self.fixed("attempts", &mut attempt.run_dir);
         }
     }

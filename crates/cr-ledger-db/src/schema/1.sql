@@ -302,8 +302,9 @@ SELECT
     cache_creation_5m AS cache_creation_5m_tokens,
     cache_creation_1h AS cache_creation_1h_tokens,
     input + output + cache_read + cache_creation AS total_tokens,
-    cost_nano / 1e9 AS cost_usd,
-    estimated_nano / 1e9 AS estimated_usd
+    CASE WHEN cost_nano = 0 AND unpriced > 0 THEN NULL ELSE cost_nano / 1e9 END AS cost_usd,
+    estimated_nano / 1e9 AS estimated_usd,
+    unpriced
 FROM usage_sum
 JOIN text_value s ON s.id = session
 JOIN text_value p ON p.id = project
@@ -388,7 +389,8 @@ SELECT
     ) AS status,
     u.total_tokens,
     u.messages AS total_turns,
-    u.cost_nano / 1e9 AS total_cost_usd,
+    CASE WHEN u.cost_nano = 0 AND u.unpriced > 0 THEN NULL ELSE u.cost_nano / 1e9 END
+        AS total_cost_usd,
     (
         SELECT nullif(handoff, '') FROM milestone
         WHERE milestone_id = (
@@ -410,7 +412,8 @@ LEFT JOIN (
         session,
         sum(input + output + cache_read + cache_creation) AS total_tokens,
         sum(messages) AS messages,
-        sum(cost_nano) AS cost_nano
+        sum(cost_nano) AS cost_nano,
+        sum(unpriced) AS unpriced
     FROM usage_sum GROUP BY session
 ) u ON u.session = session.session;
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::{Args, ValueEnum};
 use cr_config::Config;
 use cr_io::{Exit, Out, counted, sanitized};
-use cr_ledger_db::{Access, Ledger, Milestone, MilestoneStatus};
+use cr_ledger_db::{Ledger, Milestone, MilestoneStatus};
 
 use super::ProjectArgs;
 use super::find::{active, not_started, refuse_busy};
@@ -51,7 +51,7 @@ pub(crate) fn run(
     notes: impl Write,
 ) -> anyhow::Result<Exit> {
     let project = args.project.path()?;
-    let mut ledger = location.open(Access::Write)?;
+    let mut ledger = location.open_existing()?;
     let Some(mut milestone) = active(&ledger, &project, &args.name)? else {
         return Err(not_started(&project, &args.name));
     };

@@ -154,3 +154,45 @@ fn a_query_cannot_change_the_ledger() {
         [json!({"n": 1})]
     );
 }
+
+#[test]
+fn a_cost_below_zero_is_not_known_and_an_unknown_one_is_null() {
+    let case = Case::new();
+    case.record(&summary("r1", "s1", -5.0));
+    let runs = case.sql("SELECT cost_usd FROM runs");
+    assert_eq!(runs, [json!({"cost_usd": null})]);
+    let usage = case.sql("SELECT cost_usd, unpriced FROM usage");
+    assert_eq!(usage, [json!({"cost_usd": null, "unpriced": 1})]);
+    let sessions = case.sql("SELECT total_cost_usd AS usd FROM sessions");
+    assert_eq!(sessions, [json!({"usd": null})]);
+}
+
+#[test]
+fn a_query_reads_no_other_file_and_makes_none() {
+    let case = Case::new();
+    case.record(&summary("r1", "s1", 0.25));
+    let copy = case.path("copy.db");
+    let queries = [
+        format!("VACUUM INTO '{}'", copy.display()),
+        format!("ATTACH '{}' AS other", copy.display()),
+    ];
+    for query in &queries {
+        let done = case.run(&["sql", query]);
+        assert_ne!(done.code, Some(0), "{query}: {done:?}");
+        assert!(!copy.exists(), "{query}");
+    }
+}
+
+#[test]
+fn what_only_takes_away_makes_no_ledger() {
+    let case = Case::new();
+    for args in [
+        &["forget", "--before", "2026-01-01"][..],
+        &["budget", "remove", "--per", "day"],
+        &["milestone", "end", "m"],
+    ] {
+        let done = case.run(args);
+        assert_eq!(done.code, Some(66), "{args:?}: {done:?}");
+        assert!(!case.path("ledger.db").exists(), "{args:?}");
+    }
+}

@@ -58,7 +58,10 @@ fn values_of_another_type_are_missing_values() {
     let [FactOf::Message(message)] = &facts[..] else {
         panic!("{facts:?}");
     };
-    assert_eq!((&*message.message_id, message.at), ("uuid:", None));
+    assert_eq!(
+        (&*message.message_id, message.at),
+        ("line::0:0:18446744073709551615:0:0", None)
+    );
     assert_eq!((message.usage.input, message.usage.output), (0, u64::MAX));
 }
 

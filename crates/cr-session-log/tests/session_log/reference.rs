@@ -90,7 +90,21 @@ fn assistant(line: &Value, (session, last_at): (&str, Option<i64>), facts: &mut 
         return;
     }
     let own = message["id"].as_str().filter(|id| !id.is_empty());
-    let message_id = own.map_or_else(|| format!("uuid:{}", text(&line["uuid"])), str::to_owned);
+    let of_line = || match text(&line["uuid"]).as_str() {
+        "" => {
+            let time = at(line).or(last_at).unwrap_or_default();
+            let Tokens {
+                input,
+                output,
+                cache_read,
+                cache_creation,
+                ..
+            } = tokens(&message["usage"]);
+            format!("line:{session}:{time}:{input}:{output}:{cache_read}:{cache_creation}")
+        }
+        uuid => format!("uuid:{uuid}"),
+    };
+    let message_id = own.map_or_else(of_line, str::to_owned);
     let request_id = text(&line["requestId"]);
     if message["usage"].is_object() {
         let is_sidechain = line["isSidechain"] == true;

@@ -25,6 +25,40 @@ fn lines_of_a_message_are_one_with_the_larger_of_each_count() {
 }
 
 #[test]
+fn lines_of_a_message_are_one_also_if_only_one_of_them_names_the_request() {
+    let named = with(answer("s", "m", 50), &json!({"requestId": "r1"}));
+    let mut nameless = answer("s", "m", 7);
+    nameless
+        .as_object_mut()
+        .expect("a line")
+        .remove("requestId");
+    for lines in [[named.clone(), nameless.clone()], [nameless, named]] {
+        let case = Case::new();
+        case.put("p/s.jsonl", &lines);
+        case.import();
+        assert_eq!(case.counted(), (1, 50));
+    }
+}
+
+#[test]
+fn answers_without_any_id_are_told_apart_by_what_they_say() {
+    let nameless = |session: &str, output: u64| {
+        let mut line = answer(session, "m", output);
+        line["message"]
+            .as_object_mut()
+            .expect("a message")
+            .remove("id");
+        line.as_object_mut().expect("a line").remove("uuid");
+        line
+    };
+    let case = Case::new();
+    case.put("p/s.jsonl", &[nameless("s", 3), nameless("s", 4)]);
+    case.put("p/t.jsonl", &[nameless("t", 3)]);
+    case.import();
+    assert_eq!(case.counted(), (3, 10));
+}
+
+#[test]
 fn a_fork_and_a_resumed_session_count_only_what_is_their_own() {
     let from = json!({"sessionId": "s", "messageUuid": "u"});
     let own = json!({"timestamp": "2026-11-18T05:00:00.000Z"});
