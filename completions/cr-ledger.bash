@@ -74,7 +74,7 @@ _cr_ledger() {
     backtest:-*) _cr_ledger_offer "$cur" < <(printf '%s\n' --project --json --warn --refresh --emergency --at --help -h) ;;
     quota:-*) _cr_ledger_offer "$cur" < <(printf '%s\n' --json --at --help -h) ;;
     budget:-*) _cr_ledger_offer "$cur" < <(printf '%s\n' --help -h) ;;
-    budget:*) _cr_ledger_offer "$cur" < <(printf '%s\n' set show remove help) ;;
+    budget:*) _cr_ledger_offer "$cur" < <(printf '%s\n' set show remove check help) ;;
     help:-*) _cr_ledger_offer "$cur" < <(printf '%s\n' ) ;;
     help:*) _cr_ledger_offer "$cur" < <(printf '%s\n' record refresh milestone import report merge forget export sql task-turns next backtest quota budget help) ;;
     :-*) _cr_ledger_offer "$cur" < <(printf '%s\n' --ledger --help -h --version -V) ;;

@@ -130,11 +130,12 @@ complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand backtest" -s h -l he
 complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand quota" -l at -d 'As of this time, such as 2026-11-18T03:15:00Z, and not as of now; what was recorded later does not count' -r
 complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand quota" -l json -d 'Print one JSON object'
 complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand quota" -s h -l help -d 'Print help'
-complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand budget; and not __fish_seen_subcommand_from set show remove help" -s h -l help -d 'Print help'
-complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand budget; and not __fish_seen_subcommand_from set show remove help" -f -a "set" -d 'Set a limit, or change it'
-complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand budget; and not __fish_seen_subcommand_from set show remove help" -f -a "show" -d 'Print the budgets and what is used of them'
-complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand budget; and not __fish_seen_subcommand_from set show remove help" -f -a "remove" -d 'Remove limits; all of the day, project or milestone unless a unit is named'
-complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand budget; and not __fish_seen_subcommand_from set show remove help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand budget; and not __fish_seen_subcommand_from set show remove check help" -s h -l help -d 'Print help'
+complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand budget; and not __fish_seen_subcommand_from set show remove check help" -f -a "set" -d 'Set a limit, or change it'
+complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand budget; and not __fish_seen_subcommand_from set show remove check help" -f -a "show" -d 'Print the budgets and what is used of them'
+complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand budget; and not __fish_seen_subcommand_from set show remove check help" -f -a "remove" -d 'Remove limits; all of the day, project or milestone unless a unit is named'
+complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand budget; and not __fish_seen_subcommand_from set show remove check help" -f -a "check" -d 'Say whether a budget is used up, before a new agent starts'
+complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand budget; and not __fish_seen_subcommand_from set show remove check help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand budget; and __fish_seen_subcommand_from set" -l per -d 'What it is for' -r -f -a "day\t'A day, for all projects together'
 project\t'A directory and what is below it, from the beginning'
 milestone\t'A milestone'"
@@ -152,9 +153,14 @@ complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand budget; and __fish_s
 complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand budget; and __fish_seen_subcommand_from remove" -l tokens -d 'Only the one in tokens'
 complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand budget; and __fish_seen_subcommand_from remove" -l quota -d 'Only the one in per cent of the window of 5 hours'
 complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand budget; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand budget; and __fish_seen_subcommand_from check" -l project -d 'The directory of the agent' -r -F
+complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand budget; and __fish_seen_subcommand_from check" -l milestone -d 'The milestone of the work' -r
+complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand budget; and __fish_seen_subcommand_from check" -l at -d 'As of this time, such as 2026-11-18T03:15:00Z, and not as of now; what was recorded later does not count' -r
+complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand budget; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help'
 complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand budget; and __fish_seen_subcommand_from help" -f -a "set" -d 'Set a limit, or change it'
 complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand budget; and __fish_seen_subcommand_from help" -f -a "show" -d 'Print the budgets and what is used of them'
 complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand budget; and __fish_seen_subcommand_from help" -f -a "remove" -d 'Remove limits; all of the day, project or milestone unless a unit is named'
+complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand budget; and __fish_seen_subcommand_from help" -f -a "check" -d 'Say whether a budget is used up, before a new agent starts'
 complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand budget; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand help; and not __fish_seen_subcommand_from record refresh milestone import report merge forget export sql task-turns next backtest quota budget help" -f -a "record" -d 'Record summaries, and pass them on'
 complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand help; and not __fish_seen_subcommand_from record refresh milestone import report merge forget export sql task-turns next backtest quota budget help" -f -a "refresh" -d 'Print the handoff of a session, for the first prompt of a new one'
@@ -178,3 +184,4 @@ complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand help; and __fish_see
 complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand help; and __fish_seen_subcommand_from budget" -f -a "set" -d 'Set a limit, or change it'
 complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand help; and __fish_seen_subcommand_from budget" -f -a "show" -d 'Print the budgets and what is used of them'
 complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand help; and __fish_seen_subcommand_from budget" -f -a "remove" -d 'Remove limits; all of the day, project or milestone unless a unit is named'
+complete -c cr-ledger -n "__fish_cr_ledger_using_subcommand help; and __fish_seen_subcommand_from budget" -f -a "check" -d 'Say whether a budget is used up, before a new agent starts'

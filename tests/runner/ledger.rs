@@ -84,3 +84,35 @@ fn the_tasks_of_a_plan_are_in_the_ledger_with_their_kind() {
     let second = json!({"id": "/b", "task_type": null, "done": 1});
     assert_eq!(rows, [first, second]);
 }
+
+#[test]
+fn a_plan_starts_no_task_when_a_budget_is_used_up() {
+    let case = Case::new(&[INIT, RESULT].concat());
+    assert_eq!(case.run(&["go"]).code(), Some(0));
+    fs::remove_file(case.path("home/got")).expect("the agent was asked");
+    let ledger = |args: &[&str]| {
+        let mut command = case.command(cr_test::bin("cr-ledger"));
+        command.args(args).output().expect("run").status.code()
+    };
+    case.world
+        .write("plan.yaml", "tasks:\n- {id: a, prompt: go}\n");
+    let plan = || {
+        let mut command = case.command(cr_test::bin("cr-orchestrate"));
+        command.arg(case.path("plan.yaml")).output().expect("run")
+    };
+    // The run before has cost 0.01.
+    let limit = ["budget", "set", "--per", "day", "--usd", "0.01"];
+    assert_eq!(ledger(&limit), Some(0));
+    assert_eq!(ledger(&["budget", "check"]), Some(3));
+    let stopped = plan();
+    assert_eq!(stopped.status.code(), Some(3), "{stopped:?}");
+    let said = String::from_utf8_lossy(&stopped.stderr);
+    assert!(
+        said.contains("the budget of the day is used up: $0.01 of $0.01"),
+        "{said}"
+    );
+    assert!(!case.path("home/got").exists(), "no agent was started");
+    assert_eq!(ledger(&["budget", "remove", "--per", "day"]), Some(0));
+    assert_eq!(ledger(&["budget", "check"]), Some(0));
+    assert_eq!(plan().status.code(), Some(0));
+}

@@ -1,11 +1,11 @@
 //! `cr-ledger budget`: limits that `cr-ledger next` obeys.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand, ValueEnum};
-use cr_io::{Exit, Out, visible_json};
+use cr_io::{Exit, Out, exit_of, visible_json};
 use cr_ledger_db::Access;
 use cr_ledger_db::rusqlite::params;
 
@@ -26,6 +26,7 @@ enum Command {
     Set(SetArgs),
     Show(ShowArgs),
     Remove(RemoveArgs),
+    Check(CheckArgs),
 }
 
 /// Set a limit, or change it
@@ -127,6 +128,7 @@ pub(crate) fn run(args: &BudgetArgs, location: &Location, out: impl Write) -> an
         Command::Set(args) => set(args, location),
         Command::Show(args) => show(args, location, out),
         Command::Remove(args) => remove(args, location),
+        Command::Check(args) => check(args, location, out),
     }
 }
 
@@ -171,6 +173,49 @@ fn show(args: &ShowArgs, location: &Location, out: impl Write) -> anyhow::Result
     }
     out.flush()?;
     Ok(Exit::Ok)
+}
+
+/// Say whether a budget is used up, before a new agent starts
+///
+/// Ends with 3 and one sentence if one is, otherwise with 0 and nothing.
+/// cr-orchestrate asks before each attempt.
+#[derive(Args, Debug)]
+struct CheckArgs {
+    /// The directory of the agent
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    project: PathBuf,
+    /// The milestone of the work
+    #[arg(long, value_name = "NAME")]
+    milestone: Option<String>,
+    #[command(flatten)]
+    moment: Moment,
+}
+
+fn check(args: &CheckArgs, location: &Location, out: impl Write) -> anyhow::Result<Exit> {
+    let ledger = match location.open(Access::Read) {
+        Ok(ledger) => ledger,
+        // Without a ledger there is no budget.
+        Err(err) if exit_of(&err) == Exit::NoInput => return Ok(Exit::Ok),
+        Err(err) => return Err(err),
+    };
+    let now = args.moment.ms();
+    let windows = quota::windows(ledger.db(), now)?;
+    let states = spending::all(ledger.db(), &windows, now)?;
+    let project = directory::text(&args.project)?;
+    let milestone = args.milestone.as_deref();
+    let states = spending::of_work(ledger.db(), states, &project, milestone)?;
+    let Some(state) = states.into_iter().find(|state| state.is_exhausted) else {
+        return Ok(Exit::Ok);
+    };
+    let mut out = Out::new(out);
+    let line = format!(
+        "the budget of {} is used up: {}",
+        state.label(),
+        state.numbers()
+    );
+    out.line(line.as_bytes())?;
+    out.flush()?;
+    Ok(Exit::Code(3))
 }
 
 fn remove(args: &RemoveArgs, location: &Location) -> anyhow::Result<Exit> {

@@ -140,6 +140,30 @@ pub(crate) fn of_session(
     Ok(found)
 }
 
+/// Those of them that are about work in a project, and in a milestone.
+pub(crate) fn of_work(
+    db: &Connection,
+    states: Vec<BudgetState>,
+    project: &str,
+    named: Option<&str>,
+) -> rusqlite::Result<Vec<BudgetState>> {
+    let id = |name: &str| Ok::<_, rusqlite::Error>(milestone(db, name)?.map(|(id, _)| id));
+    let own = named.map(id).transpose()?.flatten();
+    let mut found = Vec::new();
+    for state in states {
+        let is_about = match (state.per.as_str(), &state.name) {
+            ("day", _) => true,
+            ("project", Some(above)) => directory::is_below(project, above),
+            ("milestone", Some(name)) => own.is_some() && id(name)? == own,
+            _ => false,
+        };
+        if is_about {
+            found.push(state);
+        }
+    }
+    Ok(found)
+}
+
 /// The newest milestone with this id or name, and when it began.
 pub(crate) fn milestone(db: &Connection, name: &str) -> rusqlite::Result<Option<(String, i64)>> {
     let sql = "SELECT milestone_id, started_at FROM milestone

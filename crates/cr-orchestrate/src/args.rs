@@ -30,6 +30,7 @@ Exit status:
   0    every task is done
   1    a task failed
   2    the command line or the plan is wrong; nothing was started
+  3    a budget of cr-ledger is used up; nothing more was started
   4    a task needs a person, or a breakpoint was reached
   66   the plan or the run cannot be read
   74   the state cannot be written
@@ -282,6 +283,7 @@ Exit status:
   0    every step is done
   1    a step failed
   2    the command line or the plan is wrong; nothing was started
+  3    a budget of cr-ledger is used up; nothing more was started
   4    a step needs a person, or a breakpoint was reached
   66   the plan or the run cannot be read
   74   the state cannot be written

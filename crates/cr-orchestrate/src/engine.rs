@@ -9,6 +9,7 @@ use cr_rundir::file;
 use jiff::Timestamp;
 use rustix::event::PollFlags;
 
+use crate::budget;
 use crate::layout::{Run, RunLayout};
 use crate::log::Log;
 use crate::observer::{Finished, Interest, Observer};
@@ -42,6 +43,8 @@ pub(crate) struct Engine {
     running: BTreeMap<usize, RunningAttempt>,
     /// The first signal that was forwarded to the attempts.
     stop_signal: Option<i32>,
+    /// The budget that is used up.
+    budget: Option<String>,
 }
 
 /// The parts of an engine.
@@ -69,6 +72,7 @@ impl Engine {
             chains: Vec::new(),
             running: BTreeMap::new(),
             stop_signal: None,
+            budget: None,
         })
     }
 
@@ -157,9 +161,23 @@ impl Engine {
                 self.adopt(at)?;
             }
             for at in schedule.start {
+                if self.is_budget_exhausted(at) {
+                    break;
+                }
                 self.start(at)?;
             }
         }
+    }
+
+    /// Whether a budget of the user's is used up, so that task `at` may not start.
+    /// The attempts of one command line are one run, which has begun.
+    fn is_budget_exhausted(&mut self, at: usize) -> bool {
+        if self.run.settings.agent.is_some() {
+            return false;
+        }
+        let milestone = self.run.settings.milestone.as_deref();
+        self.budget = budget::exhausted(&self.tasks[at].task.cwd, milestone);
+        self.budget.is_some()
     }
 
     fn schedule(&mut self) -> Schedule {
@@ -174,6 +192,7 @@ impl Engine {
             chains: &self.chains,
             pause_file: is_paused.then_some(&pause_file),
             signal: self.stop_signal,
+            budget: self.budget.as_deref(),
             now: Timestamp::now(),
         })
     }

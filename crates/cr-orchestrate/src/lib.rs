@@ -18,6 +18,7 @@ use cr_rundir::file;
 mod agent_options;
 mod args;
 mod attempt;
+mod budget;
 mod engine;
 mod fields;
 mod gate;

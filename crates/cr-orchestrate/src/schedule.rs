@@ -55,6 +55,8 @@ pub(crate) struct Situation<'a> {
     pub(crate) pause_file: Option<&'a Path>,
     /// The signal that asked the run to stop.
     pub(crate) signal: Option<i32>,
+    /// Why no attempt may start: a budget of the user's is used up.
+    pub(crate) budget: Option<&'a str>,
     pub(crate) now: Timestamp,
 }
 
@@ -121,6 +123,9 @@ fn stop(situation: &Situation<'_>) -> Option<Ending> {
     if let Some(signal) = situation.signal {
         let code = u8::try_from(signal.saturating_add(128)).unwrap_or(u8::MAX);
         return Some(Ending::new(Exit::Code(code), "stopped", "by a signal"));
+    }
+    if let Some(reason) = situation.budget {
+        return Some(Ending::new(Exit::Code(3), "stopped", reason));
     }
     let assessments = situation.tasks.iter().map(|record| &record.assessment);
     let mut has_failed = false;

@@ -98,6 +98,7 @@ impl Plan {
             watched: &self.watched,
             pause_file: None,
             signal: None,
+            budget: None,
             now: NOW,
         };
         change(&mut options, &mut scratch);
