@@ -16,7 +16,7 @@ fn commands(case: &Case) -> Vec<String> {
     // Between the blocks, every second piece is code.
     let prose = text.split("```").step_by(2);
     let code = prose.flat_map(|prose| prose.split('`').skip(1).step_by(2));
-    let tools = ["claude-runner ", "cr-runs ", "cr-send "];
+    let tools = ["claude-runner ", "cr-ledger ", "cr-runs ", "cr-send "];
     let inline = code.filter(|code| tools.iter().any(|tool| code.starts_with(tool)));
     blocks
         .chain(inline)
@@ -53,6 +53,7 @@ fn prepared() -> Case {
         "cr-filter",
         "cr-summarize",
         "cr-extract",
+        "cr-ledger",
         "cr-runs",
         "cr-send",
     ];
@@ -143,7 +144,8 @@ fn every_option_and_command_that_the_skill_names_exists() {
     let case = prepared();
     let text = fs::read_to_string(root().join("skills/headless-runner/SKILL.md"));
     let text = text.expect("the skill");
-    let all = "claude-runner --help; cr-send --help; for c in wait status tail stop; do cr-runs $c --help; done";
+    let all = "claude-runner --help; cr-send --help; for c in wait status tail stop; do \
+               cr-runs $c --help; done; for c in next report; do cr-ledger $c --help; done";
     let help = bash(&case, all).output().expect("run bash");
     let help = String::from_utf8(help.stdout).expect("text");
     let words = text.split(|c: char| c.is_whitespace() || "`(),;".contains(c));

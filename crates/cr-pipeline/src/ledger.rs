@@ -31,6 +31,9 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// Bytes of a message of cr-ledger that are kept.
 const LONGEST_MESSAGE: u64 = 4096;
 
+/// Whoever installs only some of the tools wants no ledger.
+const NOT_INSTALLED: &str = "cr-ledger is not installed";
+
 /// Records the run at `run_dir`, which has a summary. `env` are the variables of
 /// its pipeline; they count before our own.
 pub(crate) fn record(run_dir: &Path, env: &[(OsString, OsString)]) {
@@ -50,8 +53,10 @@ pub(crate) fn record(run_dir: &Path, env: &[(OsString, OsString)]) {
         text
     });
     if let Err(why) = run_tool(&run, &options) {
-        // The summary is printed already; a closed standard error stops nothing.
-        let _ = writeln!(io::stderr(), "claude-runner: not in the ledger: {why}");
+        if why != NOT_INSTALLED {
+            // The summary is printed already; a closed standard error stops nothing.
+            let _ = writeln!(io::stderr(), "claude-runner: not in the ledger: {why}");
+        }
         // A summary that cannot be written again stays as it is.
         let _ = say_in_summary(run_dir, &why);
     }
@@ -77,7 +82,7 @@ fn run_tool(run: &Run, options: &[OsString]) -> Result<(), String> {
     // A Ctrl-C is for the agent.
     cr_sys::in_own_session(&mut command, None);
     let mut child = command.spawn().map_err(|err| match err.kind() {
-        io::ErrorKind::NotFound => "cr-ledger is not installed".to_owned(),
+        io::ErrorKind::NotFound => NOT_INSTALLED.to_owned(),
         _ => format!("cr-ledger: {err}"),
     })?;
     if !ends(&child).unwrap_or(false) {
