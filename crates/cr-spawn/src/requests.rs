@@ -139,9 +139,15 @@ impl Requests {
     fn take_signals(&mut self) -> Vec<Request> {
         let numbers: Vec<i32> = self.signals.numbers().collect();
         let was_continued = self.was_continued();
+        // Several of them are one pause: the SIGCONT that ends it is for all.
+        let mut is_paused = was_continued;
         numbers
             .into_iter()
-            .filter(|&number| number != SIGCONT && !(number == SIGTSTP && was_continued))
+            .filter(|&number| match number {
+                SIGCONT => false,
+                SIGTSTP => !std::mem::replace(&mut is_paused, true),
+                _ => true,
+            })
             .filter_map(|number| self.of_signal(number))
             .collect()
     }

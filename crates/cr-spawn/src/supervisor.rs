@@ -239,8 +239,8 @@ impl<'a> Supervisor<'a> {
         let before = Instant::now();
         if !self.requests.was_continued() {
             let _ = signal_hook::low_level::emulate_default_handler(SIGTSTP);
-            // It has ended this pause, and must not prevent the next one.
-            self.requests.was_continued();
+            // The SIGCONT that ended this pause also ends those that came before
+            // it: the next look at the signals leaves them out.
         }
         self.guardian.order(&Order::Resume, &[]);
         self.exclude(before.elapsed());
