@@ -126,6 +126,17 @@ impl World {
         path
     }
 
+    /// Copies a program here, for a user who cannot read where it is.
+    pub fn copy_program(&self, program: &Path) -> PathBuf {
+        // A process that starts meanwhile would hold the copy open for writing, and
+        // nobody could start it.
+        let _no_start = crate::command::no_start();
+        let copy = self.path(program.file_name().expect("a name"));
+        fs::copy(program, &copy).expect("copied");
+        fs::set_permissions(&copy, fs::Permissions::from_mode(0o755)).expect("executable");
+        copy
+    }
+
     /// A program to set as `CR_CLAUDE`: the stand-in for the agent (see `cr-mock
     /// agent`), as release `version`.
     pub fn stand_in(&self, version: &str) -> PathBuf {
