@@ -172,6 +172,7 @@ fn ending(exit: &Exit<'_>, limit: Option<(Clock, u64)>) -> (Cow<'static, str>, O
         },
         (Some(Reason::StdoutClosed), ..) => stopped("the reader of its output left"),
         (Some(Reason::GuardianDied), ..) => stopped("its guardian died"),
+        (Some(Reason::RelayLost), ..) => ("Relay lost".into(), None),
         (Some(Reason::SpawnFailed), ..) => ("Could not start".into(), None),
         (Some(Reason::Internal), ..) => stopped("internal error"),
         _ => ("Ended".into(), Some(exit.reason.to_string())),

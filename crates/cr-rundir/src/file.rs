@@ -28,6 +28,8 @@ pub const SUMMARY: &str = "summary.json";
 pub const SETTINGS: &str = "settings.json";
 /// What a detached run writes to its standard output and error.
 pub const OUTPUT: &str = "output";
+/// Where a run of cr-relay was, and what became of its work.
+pub const RELAY: &str = "relay.json";
 /// Locked as long as the run is going on.
 pub const LOCK: &str = "lock";
 /// A run with this file is never removed by `cr-runs prune`.

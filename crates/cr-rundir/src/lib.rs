@@ -12,6 +12,7 @@ mod orchestrated;
 mod questions;
 mod queue;
 mod reader;
+mod recording;
 mod retention;
 mod schema;
 mod session;
@@ -23,6 +24,7 @@ pub use id::{Refused, RunId};
 pub use questions::{keep_answer, open_questions, questions};
 pub use queue::waiting_messages;
 pub use reader::{EndRecord, Run, RunState, StartRecord, runs_in};
+pub use recording::Recording;
 pub use retention::{Retention, prune, prune_daily};
 pub use schema::{SCHEMA, parse_state, state_text};
 pub use session::{

@@ -59,6 +59,7 @@ pub(crate) fn exit_line<'a>(supervisor: &'a Supervisor<'_>) -> cr_stream::Exit<'
         output_file: streams.output.output_file().map(Into::into),
         record_cut: streams.output.is_cut(),
         completed_by: session.completion.map(|how| how.as_str().into()),
+        relay: None,
     }
 }
 

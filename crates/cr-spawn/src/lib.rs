@@ -22,7 +22,6 @@ mod poll_set;
 mod prepare;
 mod read_budget;
 mod record;
-mod recording;
 mod requests;
 mod session;
 mod start;

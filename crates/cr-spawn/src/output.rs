@@ -15,8 +15,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::poll_set::is_writable;
-use crate::recording::Recording;
 use cr_io::{OutputFile, OutputFileRecord};
+use cr_rundir::Recording;
 
 /// The most bytes that wait for the writer.
 const MAX_WAITING: usize = 1 << 20;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow};
 use cr_agent::{AgentCommand, AgentOptions, Missing, Settings, Version};
 use cr_io::{Exit, Out, OutputFile, Redactor, exit_of, message};
-use cr_rundir::{Lock, RunDir, RunId, StateDir, file};
+use cr_rundir::{Lock, Recording, RunDir, RunId, StateDir, file};
 use cr_stream::{AgentProgram, Start, compose, compose_line};
 
 use crate::cause::{self, Cause};
@@ -20,7 +20,6 @@ use crate::output::{Fate, Output};
 use crate::pipes::Pipes;
 use crate::prepare::{limits, no_isolation, note, prompt, refused, run_dir, run_id};
 use crate::record;
-use crate::recording::Recording;
 use crate::requests::Requests;
 use crate::session::{self, Session};
 use crate::stderr::Stderr;

@@ -25,6 +25,9 @@ named! {
         SpawnFailed = "spawn_failed",
         /// A failure of our own.
         Internal = "internal",
+        /// The relay to the machine of the agent was lost: how the agent ended
+        /// is not known here.
+        RelayLost = "relay_lost",
         /// See [`Clock::Timeout`].
         Timeout = "timeout",
         /// See [`Clock::Turn`].
@@ -128,6 +131,9 @@ object! {
         /// `stop` or `ask_timeout`.
         #[serde(skip_serializing_if = "Option::is_none")]
         completed_by: Option<Cow<'a, str>>,
+        /// How the relay to the agent's machine ended, with `relay_lost`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        relay: Option<RelayEnd<'a>>,
     }
 }
 
@@ -153,6 +159,27 @@ impl Exit<'_> {
             recorded: Some(false),
             ..Self::default()
         }
+    }
+}
+
+object! {
+    /// How a relay ended. Its exit code proves nothing about the agent.
+    pub struct RelayEnd<'a> {
+        /// Its exit code.
+        ///
+        /// Null: if it was killed, or could not be started.
+        /// Example: `0`
+        relay_code: Option<i32>,
+        /// The signal that it died of.
+        ///
+        /// Null: if none did.
+        /// Example: `9`
+        relay_signal: Option<i32>,
+        /// When the last line came through it.
+        ///
+        /// Null: if none came.
+        /// Example: `"2026-11-18T03:15:00.000Z"`
+        last_line_at: Option<Cow<'a, str>>,
     }
 }
 

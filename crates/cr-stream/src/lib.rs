@@ -28,7 +28,8 @@ mod write;
 
 pub use ask::{Ask, AskKind, AskState};
 pub use exit::{
-    AgentStderr, Exit, ExitWithoutAgent, LeftoverProcess, OutputFileState, Reason, with_output_file,
+    AgentStderr, Exit, ExitWithoutAgent, LeftoverProcess, OutputFileState, Reason, RelayEnd,
+    with_output_file,
 };
 pub use field::Json;
 pub use git::{ChangedFile, DirtyFile, GitEnd, GitStart, IndexLock, OtherRef};
@@ -65,6 +66,7 @@ pub const OBJECTS: &[(&str, &[&str])] = &[
     ("cr/exit", AgentStderr::FIELDS),
     ("cr/exit", LeftoverProcess::FIELDS),
     ("cr/exit", OutputFileState::FIELDS),
+    ("cr/exit", RelayEnd::FIELDS),
     ("cr/git start", GitStart::FIELDS),
     ("cr/git start", DirtyFile::FIELDS),
     ("cr/git start", IndexLock::FIELDS),

@@ -299,6 +299,9 @@ fn is_failure_of_supervisor(exit: &ExitFacts<'_>) -> bool {
 
 pub(crate) fn incomplete(evidence: &Evidence<'_>) -> Words {
     let why = match (&evidence.result, &evidence.exit) {
+        (_, Some(exit)) if Reason::from_name(exit.reason) == Some(Reason::RelayLost) => {
+            "The relay to the agent's machine was lost: how the agent ended is not known."
+        }
         (Some(_), _) => {
             "The stream has a result but its end is missing: how the agent ended is not known."
         }

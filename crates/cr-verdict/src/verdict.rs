@@ -54,6 +54,8 @@ enum End {
     Closed,
     /// The supervisor, after the work was done or because of its own failure.
     Ours,
+    /// Nobody knows: the relay to the agent's machine was lost.
+    Unknown,
 }
 
 fn end(exit: &ExitFacts<'_>) -> End {
@@ -68,17 +70,21 @@ fn end(exit: &ExitFacts<'_>) -> End {
         }
         Some(Reason::StdoutClosed) => End::Closed,
         Some(Reason::PostResult | Reason::GuardianDied | Reason::Internal) => End::Ours,
+        Some(Reason::RelayLost) => End::Unknown,
         Some(Reason::Exit | Reason::Signal) | None => End::Own,
     }
 }
 
 fn is_incomplete(evidence: &Evidence<'_>) -> bool {
-    evidence.result.is_none() || (evidence.supervised && evidence.exit.is_none())
+    let has_end = evidence.exit.map_or(!evidence.supervised, |exit| {
+        !matches!(end(&exit), End::Unknown)
+    });
+    evidence.result.is_none() || !has_end
 }
 
 fn was_killed(evidence: &Evidence<'_>) -> bool {
     evidence.exit.is_some_and(|exit| {
-        exit.signal.is_some() || !matches!(end(&exit), End::Own | End::NotStarted)
+        exit.signal.is_some() || !matches!(end(&exit), End::Own | End::NotStarted | End::Unknown)
     })
 }
 

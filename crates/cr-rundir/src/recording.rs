@@ -17,7 +17,7 @@ const LAST_LINE: usize = 64 << 10;
 
 /// The file that the stream is kept in.
 #[derive(Debug)]
-pub(crate) struct Recording<W = File> {
+pub struct Recording<W = File> {
     file: W,
     run_id: String,
     /// The most bytes of its beginning; `None` is no limit.
@@ -33,7 +33,7 @@ pub(crate) struct Recording<W = File> {
 
 impl<W: Write> Recording<W> {
     /// A record of at most `limit` bytes; 0 is no limit.
-    pub(crate) fn new(file: W, run_id: &str, limit: u64) -> Self {
+    pub fn new(file: W, run_id: &str, limit: u64) -> Self {
         let half = usize::try_from(limit / 2).unwrap_or(usize::MAX);
         let most_tail = half.min(TAIL);
         let head = limit.saturating_sub((most_tail + CUT_LINE) as u64);
@@ -50,12 +50,12 @@ impl<W: Write> Recording<W> {
     }
 
     /// Whether a part of the stream is missing.
-    pub(crate) fn is_cut(&self) -> bool {
+    pub fn is_cut(&self) -> bool {
         self.is_cut
     }
 
     /// Adds whole lines.
-    pub(crate) fn write(&mut self, lines: &[u8]) -> io::Result<()> {
+    pub fn write(&mut self, lines: &[u8]) -> io::Result<()> {
         let rest = self.write_head(lines)?;
         self.tail.extend_from_slice(rest);
         // The last line comes when it is too late to say that the record is cut.
@@ -66,7 +66,7 @@ impl<W: Write> Recording<W> {
 
     /// Adds the last lines, the end, and before it a line that says how much is
     /// missing. The very last line is always kept.
-    pub(crate) fn finish(&mut self, lines: &[u8]) -> io::Result<()> {
+    pub fn finish(&mut self, lines: &[u8]) -> io::Result<()> {
         let rest = self.write_head(lines)?;
         self.tail.extend_from_slice(rest);
         if self.tail.is_empty() {
