@@ -67,6 +67,8 @@ pub(crate) struct Session<'a> {
     finder: Finder,
     is_answered: bool,
     heard: Instant,
+    /// Since when the command is known to have ended.
+    gone: Option<Instant>,
     noise: usize,
     /// Why what the far end needs could not be sent.
     failure: Arc<Mutex<Option<String>>>,
@@ -106,6 +108,7 @@ impl<'a> Session<'a> {
             finder: Finder::new(),
             is_answered: false,
             heard: now,
+            gone: None,
             noise: 0,
             failure: Arc::default(),
             work: None,
@@ -160,13 +163,17 @@ impl<'a> Session<'a> {
                 Duration::ZERO,
             ));
         }
+        // What a dead command left may still speak, and nobody relays for it.
+        if self.executor.status().is_some() {
+            let since = *self.gone.get_or_insert_with(Instant::now);
+            if since.elapsed() > DRAIN_LIMIT {
+                return Some(self.lost("its output stayed open"));
+            }
+        }
         let silence = self.heard.elapsed();
         let args = self.plan.args;
         if !is_quiet {
             return None;
-        }
-        if self.executor.status().is_some() && silence > DRAIN_LIMIT {
-            return Some(self.lost("it has ended"));
         }
         let limit = args.agent.clocks.grace + STOP_LIMIT;
         if self.requests.stopped_for(limit) && silence > STOP_LIMIT {
