@@ -19,6 +19,7 @@ pub(crate) fn all() -> Vec<Command> {
         cr_orchestrate::Args::command(),
         // A script, which hands its command line on.
         cr_orchestrate::sprint_loop(),
+        cr_relay::Args::command(),
         cr_replay::Args::command(),
     ]
 }

@@ -144,6 +144,25 @@ impl Cluster {
         )
     }
 
+    /// The processes called `name` that the attempt needs.
+    fn victims(&self, name: &str) -> Vec<u32> {
+        if name == "slurmstepd" {
+            // It overwrites its name and its environment.
+            let far = self.far();
+            let far = far
+                .iter()
+                .filter(|found| found.line().ends_with("cr-relay far"));
+            return far.filter_map(|found| parent(found.pid)).collect();
+        }
+        let mut all = self.case.world.processes();
+        all.retain(|found| {
+            let program = found.argv.first().map_or("", |program| program);
+            let is_named = program.contains(name);
+            is_named && (name != "slurmd-wlm" || found.line().contains("-N n1"))
+        });
+        all.iter().map(|found| found.pid).collect()
+    }
+
     /// The processes of the far end.
     fn far(&self) -> Vec<Found> {
         let mut all = self.case.world.processes();
@@ -157,6 +176,15 @@ impl Cluster {
         });
         all
     }
+}
+
+/// The parent of a process, if it is a slurmstepd.
+fn parent(pid: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let parent = fields.split(' ').nth(1)?.parse().ok()?;
+    let name = std::fs::read_to_string(format!("/proc/{parent}/comm")).ok()?;
+    name.starts_with("slurmstepd").then_some(parent)
 }
 
 impl Drop for Cluster {
@@ -200,14 +228,10 @@ fn killed(name: &str) {
                 .any(|found| found.line().contains("sleep 1000"))
         });
         std::thread::sleep(Duration::from_millis(number as u64 * 53 % 500));
-        let mut victims = case.world.processes();
-        victims.retain(|found| {
-            let program = found.argv.first().map_or("", |program| program);
-            program.contains(name) && (name != "slurmd" || found.line().contains("-N n1"))
-        });
+        let victims = cluster.victims(name);
         assert!(!victims.is_empty(), "{name}");
-        for victim in &victims {
-            kill(victim.pid, Signal::KILL);
+        for victim in victims {
+            kill(victim, Signal::KILL);
         }
         if !child.ends_within(Duration::from_secs(6)) {
             child.signal(Signal::TERM);
