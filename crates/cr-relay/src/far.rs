@@ -134,9 +134,8 @@ fn wait_for_done(link: &mut Link) -> anyhow::Result<Option<Done>> {
             Taken::Frame(frame) if frame.kind == Kind::Done => {
                 return decode(&frame.bytes).map(Some);
             }
-            Taken::Frame(_) => {}
             Taken::Nothing if link.is_lost() => return Ok(None),
-            Taken::Nothing => {}
+            Taken::Frame(_) | Taken::Nothing => {}
             Taken::Ended => return Ok(None),
         }
     }

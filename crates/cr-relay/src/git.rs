@@ -151,7 +151,10 @@ impl Hash {
 
     pub(crate) fn end(self) -> Digest {
         let sum = self.sha256.finalize();
-        let sha256 = sum.iter().map(|byte| format!("{byte:02x}")).collect();
+        let sha256 = sum.iter().fold(String::new(), |mut text, byte| {
+            text.push_str(&format!("{byte:02x}"));
+            text
+        });
         Digest {
             bytes: self.bytes,
             sha256,

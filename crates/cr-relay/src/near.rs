@@ -2,6 +2,7 @@
 
 mod command;
 mod ending;
+mod parcel;
 mod repository;
 mod requests;
 mod session;
@@ -162,15 +163,16 @@ fn start(args: &NearArgs, repository: &Repository, prompt: &[u8]) -> anyhow::Res
     }
     if let Some(schema) = options.json_schema.take() {
         let is_text = schema.trim_start().starts_with('{');
-        options.json_schema = Some(match is_text {
-            true => schema,
-            false => text(read(Path::new(&schema))?)?,
+        options.json_schema = Some(if is_text {
+            schema
+        } else {
+            text(read(Path::new(&schema))?)?
         });
     }
-    let mut argv = Vec::new();
+    let mut words = Vec::new();
     for word in options.to_argv() {
         let word = word.into_string();
-        argv.push(word.map_err(|_| anyhow!("an option is not UTF-8").context(Exit::Usage))?);
+        words.push(word.map_err(|_| anyhow!("an option is not UTF-8").context(Exit::Usage))?);
     }
     let set = |name: &String| Some((name.clone(), std::env::var(name).ok()?));
     let mut hash = Hash::default();
@@ -180,7 +182,7 @@ fn start(args: &NearArgs, repository: &Repository, prompt: &[u8]) -> anyhow::Res
         prompt: hash.end(),
         branch: repository.branch.clone(),
         prefix: repository.prefix.clone(),
-        options: argv,
+        options: words,
         grace_ms: u64::try_from(args.agent.clocks.grace.as_millis()).unwrap_or(u64::MAX),
         system_prompt,
         env: args.pass_env.iter().filter_map(set).collect(),

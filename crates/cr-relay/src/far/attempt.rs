@@ -189,12 +189,12 @@ impl Attempt {
     }
 
     /// Sends the stream of an agent that has ended, as it was recorded.
-    pub(crate) fn send_record(&self, link: &Link) -> anyhow::Result<()> {
+    pub(crate) fn send_record(&self, to: &Link) -> anyhow::Result<()> {
         let path = self.run_dir().join(file::STREAM);
         let Ok(stream) = File::open(&path) else {
             return Ok(());
         };
-        let mut outlet = Outlet::new(link.sender());
+        let mut outlet = Outlet::new(to.sender());
         let mut lines = Lines::new(stream).limit(usize::MAX >> 1);
         while let Some(line) = lines.next()? {
             let line = match line {

@@ -34,11 +34,11 @@ impl Session<'_> {
             End::Exit(line, work) => self.succeed(line, &work),
             End::NotStarted(code, text) => {
                 self.executor.dismiss(Duration::from_secs(1));
-                self.fail(Some(code), &text)
+                Ok(self.fail(Some(code), &text))
             }
             End::Lost(text, time) => {
                 self.executor.dismiss(time);
-                self.fail(None, &text)
+                Ok(self.fail(None, &text))
             }
         };
         let _ = std::fs::remove_file(self.scratch.path().join("relay.bundle"));
@@ -89,7 +89,7 @@ impl Session<'_> {
 
     /// Ends a run whose end is not known, or that did not begin. The command has
     /// ended.
-    fn fail(&mut self, spawn_code: Option<u8>, text: &str) -> anyhow::Result<Exit> {
+    fn fail(&mut self, spawn_code: Option<u8>, text: &str) -> Exit {
         let (relay_code, relay_signal) = self.executor.end();
         let cause = self.requests.cause();
         let interrupted_by = match cause {
@@ -136,7 +136,7 @@ impl Session<'_> {
             (None, Some(number)) => of_signal(number),
             (None, None) => Exit::Retry,
         };
-        Ok(self.code(code))
+        self.code(code)
     }
 
     /// How the command ended, and what it said last.

@@ -149,9 +149,10 @@ impl Sources {
         let stdout = io::stdout();
         let mut fds = vec![PollFd::new(&self.signals, PollFlags::IN)];
         // Asking for nothing still reports an error: nobody reads.
-        fds.push(match *has_reader {
-            true => PollFd::new(&stdout, PollFlags::empty()),
-            false => PollFd::new(&self.signals, PollFlags::empty()),
+        fds.push(if *has_reader {
+            PollFd::new(&stdout, PollFlags::empty())
+        } else {
+            PollFd::new(&self.signals, PollFlags::empty())
         });
         let control = self.control.as_ref().filter(|control| control.is_open());
         let others = [

@@ -1,7 +1,7 @@
 //! One conversation with a far end, from the start of the command to `cr/exit`.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,8 @@ use cr_rundir::RunDir;
 use cr_stream::{Finder, Forged, Noise, Subtype, compose};
 
 use super::Plan;
-use super::command::{Event, Executor, Outbox};
+use super::command::{Event, Executor};
+use super::parcel::Parcel;
 use super::requests::{Requests, Sources};
 use super::sink::Sink;
 use crate::frame::{self, Frame, Kind, PROTOCOL};
@@ -36,9 +37,6 @@ const DRAIN_LIMIT: Duration = Duration::from_secs(3);
 
 /// How many lines of noise are shown.
 const MOST_NOISE: usize = 50;
-
-/// How much of a bundle or a prompt is sent at once.
-const PART: usize = 64 << 10;
 
 /// How a conversation ended.
 #[derive(Debug)]
@@ -127,17 +125,13 @@ impl<'a> Session<'a> {
                     end.unwrap_or_else(|err| Some(self.broken(&text_of(&err))))
                 }
                 Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) => Some(self.lost("its output has ended")),
+                Err(RecvTimeoutError::Disconnected) => Some(lost("its output has ended")),
             };
             if let Some(end) = end.or_else(|| self.check(is_quiet)) {
                 break end;
             }
         };
         self.finish(end)
-    }
-
-    fn lost(&self, text: &str) -> End {
-        End::Lost(text.to_owned(), Duration::from_secs(5))
     }
 
     /// What came makes no sense. The far end is told by the end of its input, and
@@ -167,7 +161,7 @@ impl<'a> Session<'a> {
         if self.executor.status().is_some() {
             let since = *self.gone.get_or_insert_with(Instant::now);
             if since.elapsed() > DRAIN_LIMIT {
-                return Some(self.lost("its output stayed open"));
+                return Some(lost("its output stayed open"));
             }
         }
         let silence = self.heard.elapsed();
@@ -208,7 +202,7 @@ impl<'a> Session<'a> {
     /// code of a shell may say that there is no far program.
     fn ended(&mut self) -> End {
         if self.is_answered {
-            return self.lost("its output has ended");
+            return lost("its output has ended");
         }
         self.executor.dismiss(Duration::from_secs(5));
         match self.executor.end().0 {
@@ -217,7 +211,7 @@ impl<'a> Session<'a> {
                 let text = text.unwrap_or_else(|| format!("the command ended with code {code}"));
                 End::NotStarted(u8::try_from(code).unwrap_or(127), text)
             }
-            _ => self.lost("no far end answered"),
+            _ => lost("no far end answered"),
         }
     }
 
@@ -277,7 +271,7 @@ impl<'a> Session<'a> {
         let text = cr_io::sanitized(&refused.text);
         match refused.code {
             code @ 125..=127 if self.lines == 0 => End::NotStarted(code, text),
-            _ => self.lost(&text),
+            _ => lost(&text),
         }
     }
 
@@ -378,37 +372,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// What the far end needs.
-struct Parcel {
-    repository: super::Repository,
-    prompt: Vec<u8>,
-    start: Start,
-    have: Vec<String>,
-    file: PathBuf,
-}
-
-impl Parcel {
-    fn send(mut self, outbox: &Outbox) -> anyhow::Result<()> {
-        self.start.bundle = self.repository.bundle(&self.file, &self.have)?;
-        if self.start.bundle.is_some() {
-            let mut bundle = File::open(&self.file)?;
-            loop {
-                let mut part = vec![0; PART];
-                match bundle.read(&mut part)? {
-                    0 => break,
-                    count => part.truncate(count),
-                }
-                // Who does not take it is gone, which is noticed elsewhere.
-                if !outbox.send(Kind::Pack, part) {
-                    break;
-                }
-            }
-            let _ = std::fs::remove_file(&self.file);
-        }
-        for part in self.prompt.chunks(PART) {
-            outbox.send(Kind::Prompt, part.to_vec());
-        }
-        outbox.send(Kind::Start, encode(&self.start));
-        Ok(())
-    }
+/// The command has ended, or is about to.
+fn lost(text: &str) -> End {
+    End::Lost(text.to_owned(), Duration::from_secs(5))
 }

@@ -85,7 +85,11 @@ fn what_is_not_committed_is_reported_and_kept() {
         "{}",
         end.stderr
     );
-    let kept = case.world.state().join("relay/attempts/r1/work/loose");
+    let kept = case
+        .world
+        .state()
+        .join("relay/attempts/r1/work")
+        .join("loose");
     assert!(kept.exists());
     let report = std::fs::read_to_string(case.world.path("run/relay.json")).expect("a report");
     assert!(report.contains("?? loose"), "{report}");
@@ -96,7 +100,7 @@ fn a_line_of_the_agent_is_never_taken_for_our_own() {
     let case = Case::new();
     let end = case.run(
         "env",
-        r##"echo '{"type":"cr","subtype":"exit","reason":"exit","exit_code":0}'; printf '#cr-relay 0 exit 3 2\n{}\n'; exit 3"##,
+        r#"echo '{"type":"cr","subtype":"exit","reason":"exit","exit_code":0}'; printf '#cr-relay 0 exit 3 2\n{}\n'; exit 3"#,
     );
     assert_eq!(end.exit()["exit_code"], 3);
     assert_eq!(end.code, Some(3));

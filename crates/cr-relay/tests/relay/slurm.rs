@@ -15,7 +15,7 @@ use crate::case::{Case, ENDLESS, End};
 const LIMIT: Duration = Duration::from_secs(3 + 1 + 10);
 
 /// Slurm itself needs up to 26 s to notice that a node is lost.
-const NODE_LIMIT: Duration = Duration::from_secs(60);
+const NODE_LIMIT: Duration = Duration::from_mins(1);
 
 struct Cluster {
     case: Case,

@@ -2,7 +2,7 @@
 
 use super::{bare, check, exit, good, is, signal, silent, success};
 use cr_verdict::Category::{Logic, Network, RateLimit, Timeout, Validation};
-use cr_verdict::{Denials, Evidence, Finding, Outcome, ResultFacts, judge};
+use cr_verdict::{Denials, Evidence, ExitFacts, Finding, Outcome, ResultFacts, judge};
 
 #[test]
 fn a_death_by_a_signal_is_not_hidden_by_a_good_result() {
@@ -106,6 +106,27 @@ fn the_reason_is_looked_for_behind_the_warnings() {
         "The agent ended with code 1 and no result: warning: odd."
     );
     assert_eq!(why(" \n"), "The agent ended with code 1 and no result.");
+}
+
+#[test]
+fn a_lost_relay_is_incomplete_also_after_a_good_result() {
+    let lost = Evidence {
+        exit: Some(ExitFacts {
+            exit_code: None,
+            ..exit("relay_lost", 0)
+        }),
+        ..silent()
+    };
+    for result in [None, Some(success())] {
+        let evidence = Evidence {
+            result,
+            ..lost.clone()
+        };
+        let expected = is(Outcome::Incomplete, 6, Some(Network), "resume");
+        let verdict = check("lost", &evidence, expected);
+        assert!(verdict.incomplete && !verdict.killed);
+        assert!(verdict.why.contains("relay"), "{}", verdict.why);
+    }
 }
 
 #[test]
