@@ -135,6 +135,12 @@ impl<W: Write> FrameWriter<W> {
         self.to.write_all(&text)?;
         self.to.flush()
     }
+
+    /// Writes a blank line, which a reader skips.
+    pub(crate) fn blank(&mut self) -> io::Result<()> {
+        self.to.write_all(b"\n")?;
+        self.to.flush()
+    }
 }
 
 /// Reads frames.

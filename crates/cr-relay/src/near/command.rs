@@ -186,6 +186,9 @@ impl Outbox {
         let mut writer = FrameWriter::new(stdin, token);
         thread::Builder::new().spawn(move || {
             while let Some(frames) = shared.next(renewal) {
+                if frames.is_empty() && writer.blank().is_err() {
+                    break;
+                }
                 let mut frames = frames.into_iter();
                 if frames.any(|(kind, bytes)| writer.write(kind, &bytes).is_err()) {
                     break;
@@ -209,7 +212,9 @@ impl Outbox {
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// What is to be written next; `None` at the end.
+    /// What is to be written next; `None` at the end. Nothing at all stands for a
+    /// blank line, while the far end has not answered: a command that waits for
+    /// input, and whose far end is gone, notices it by that.
     fn next(&self, renewal: Duration) -> Option<Vec<(Kind, Vec<u8>)>> {
         let until = Instant::now() + renewal;
         let mut waiting = self.lock();
@@ -224,11 +229,11 @@ impl Outbox {
             if waiting.is_closed {
                 return None;
             }
-            if left.is_zero() && waiting.is_open {
-                return Some(vec![(Kind::Beat, Vec::new())]);
+            if left.is_zero() {
+                let beat = waiting.is_open.then(|| (Kind::Beat, Vec::new()));
+                return Some(beat.into_iter().collect());
             }
-            let time = if left.is_zero() { renewal } else { left };
-            waiting = self.wait(waiting, time);
+            waiting = self.wait(waiting, left);
         }
     }
 

@@ -43,6 +43,15 @@ fn a_far_end_whose_near_end_is_stopped_ends_its_agent() {
 }
 
 #[test]
+fn a_far_end_that_died_before_it_answered_is_noticed() {
+    let case = Case::new();
+    // The shell keeps the output open, and the first cat waits for input.
+    let mut near = case.near("sh -c 'cat | sh -c \"exit 1\"' sh", "result");
+    let end = End::of(&near.args(["--lease", "2s"]).output().expect("run"));
+    assert_eq!(end.exit()["reason"], "relay_lost", "{end:?}");
+}
+
+#[test]
 fn what_is_killed_at_any_moment_leaves_nobody_and_is_no_success() {
     for number in 0..repeats(12, 50) {
         let case = Case::new();
