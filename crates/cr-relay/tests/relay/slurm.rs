@@ -215,7 +215,7 @@ fn killed(name: &str) {
         };
         let case = &cluster.case;
         let mut near = case.near(&cluster.srun(), ENDLESS);
-        near.args(["--lease", "3s"])
+        near.args(["--lease", "3s", "--post-result-grace", "1h"])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = near.spawn().expect("run");
@@ -233,18 +233,24 @@ fn killed(name: &str) {
         for victim in victims {
             kill(victim, Signal::KILL);
         }
-        if !child.ends_within(Duration::from_secs(6)) {
+        // Only the controller may die without an end of the attempt. What else was
+        // killed has to be noticed here, and not by a stop of ours.
+        if name == "slurmctld" && !child.ends_within(Duration::from_secs(6)) {
             child.signal(Signal::TERM);
         }
-        let output = {
-            assert!(child.ends_within(NODE_LIMIT), "{name}: it does not end");
-            child.wait_with_output().expect("it ends")
-        };
+        assert!(child.ends_within(NODE_LIMIT), "{name}: it does not end");
+        let output = child.wait_with_output().expect("it ends");
         let since = Instant::now();
         until("nobody is left at the far end", || cluster.far().is_empty());
         assert!(since.elapsed() < LIMIT, "{name}: {:?}", since.elapsed());
         let end = End::of(&output);
         assert_ne!(end.code, Some(0), "{name}: {end:?}");
+        let reason = if name == "slurmctld" {
+            "interrupted"
+        } else {
+            "relay_lost"
+        };
+        assert_eq!(end.exit()["reason"], reason, "{name}: {end:?}");
         assert_ne!(case.verdict(&end.stream), Some(0), "{name}: {end:?}");
     }
 }
