@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
 use crate::NearArgs;
 use crate::frame::{Found, Frame, FrameReader, FrameWriter, Kind, MAGIC};
@@ -51,7 +51,7 @@ impl Executor {
     /// Starts the command with the far program behind it.
     pub(crate) fn start(args: &NearArgs, token: &str) -> io::Result<Self> {
         let mut command = Command::new("/bin/sh");
-        // The shell reads the command's words, and is replaced by it where it can.
+        // The shell reads the command's words.
         command.arg("-c");
         command.arg(format!("{} \"$@\"", args.executor_cmd));
         command.arg("cr-relay").arg(&args.far_program).arg("far");
@@ -102,12 +102,17 @@ impl Executor {
         if self.ends_within(time) {
             return;
         }
-        let pid = Pid::from_child(&self.child);
-        let _ = kill_process(pid, Signal::TERM);
-        if !self.ends_within(KILL_AFTER) {
-            let _ = kill_process_group(pid, Signal::KILL);
-            self.ends_within(KILL_AFTER);
+        // The whole group: the shell may have kept a process of its own, and the
+        // command is then a child of it.
+        let group = Pid::from_child(&self.child);
+        let _ = kill_process_group(group, Signal::TERM);
+        let until = Instant::now() + KILL_AFTER;
+        self.ends_within(KILL_AFTER);
+        while test_kill_process_group(group).is_ok() && Instant::now() < until {
+            thread::sleep(Duration::from_millis(5));
         }
+        let _ = kill_process_group(group, Signal::KILL);
+        self.ends_within(KILL_AFTER);
     }
 
     fn ends_within(&mut self, time: Duration) -> bool {

@@ -3,7 +3,7 @@
 //! privileges.
 
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -187,8 +187,26 @@ fn parent(pid: u32) -> Option<u32> {
     name.starts_with("slurmstepd").then_some(parent)
 }
 
+/// Every slurmstepd whose log is below `dir`.
+fn stepds(dir: &Path) -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").expect("/proc").flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let has_log = |pid: &u32| {
+        let name = std::fs::read_to_string(format!("/proc/{pid}/comm"));
+        let log = std::fs::read_link(format!("/proc/{pid}/fd/3"));
+        let is_stepd = name.is_ok_and(|name| name.starts_with("slurmstepd"));
+        is_stepd && log.is_ok_and(|log| log.starts_with(dir))
+    };
+    pids.filter(has_log).collect()
+}
+
 impl Drop for Cluster {
     fn drop(&mut self) {
+        // Each slurmstepd has overwritten its environment, and waits for ever for a
+        // controller that is gone. Its log is in the directory of this test.
+        for pid in stepds(&self.case.world.path("slurm")) {
+            kill(pid, Signal::KILL);
+        }
         self.case.world.kill_all();
     }
 }

@@ -74,3 +74,13 @@ fn a_command_that_changes_what_it_passes_on_is_no_success() {
         case.world.wait_until_nobody_is_left();
     }
 }
+
+#[test]
+fn a_command_that_does_not_end_by_itself_is_ended_with_all_of_its_group() {
+    let case = Case::new();
+    // It answers in an unknown version, and then waits for nothing.
+    let relay = case.relay("printf '\\n#cr-relay-far 99 9.9.9\\n'; sleep 1000; true");
+    let end = case.run(&relay, "result");
+    assert_eq!(end.code, Some(126), "{end:?}");
+    case.world.assert_nobody_left("after the near end");
+}
