@@ -1,5 +1,7 @@
 //! One answer of the model: how its records are put together.
 
+use std::sync::LazyLock;
+
 use cr_event::Usage;
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -34,6 +36,49 @@ pub(crate) struct StoredMessage {
     pub(crate) own_cost: Option<i64>,
     pub(crate) is_sidechain: bool,
 }
+
+/// The columns of a message that may change, in the order of [`Writer::put`].
+const VALUES: [&str; 19] = [
+    "session",
+    "origin",
+    "agent",
+    "project",
+    "model",
+    "machine",
+    "at",
+    "last_at",
+    "uuid",
+    "is_final",
+    "input",
+    "output",
+    "cache_read",
+    "cache_creation",
+    "cache_creation_5m",
+    "cache_creation_1h",
+    "cost_nano",
+    "is_estimate",
+    "is_sidechain",
+];
+
+/// Writes a message unless it is there. Made once: there are many messages.
+static INSERT: LazyLock<String> = LazyLock::new(|| {
+    let places: Vec<String> = (1..=VALUES.len() + 2).map(|at| format!("?{at}")).collect();
+    format!(
+        "INSERT INTO message (message_id, request_id, {}) VALUES ({}) ON CONFLICT DO NOTHING",
+        VALUES.join(", "),
+        places.join(", ")
+    )
+});
+
+/// Writes all of a message that is there.
+static UPDATE: LazyLock<String> = LazyLock::new(|| {
+    let values = VALUES.iter().zip(3..);
+    let values: Vec<String> = values.map(|(name, at)| format!("{name} = ?{at}")).collect();
+    format!(
+        "UPDATE message SET {} WHERE message_id = ?1 AND request_id = ?2",
+        values.join(", ")
+    )
+});
 
 impl Writer<'_> {
     /// Records an answer of the model. Each line of it may be recorded.
@@ -76,21 +121,21 @@ impl Writer<'_> {
         if self.insert(key, &message)? {
             return self.leave_out_replays(key, message.is_sidechain);
         }
-        let Some((id, before)) = self.stored(key)? else {
+        let Some((_, before)) = self.stored(key)? else {
             return Ok(());
         };
         match (before.is_sidechain, message.is_sidechain) {
             (false, true) => return Ok(()),
             (true, false) => {
                 self.touch(before.session);
-                self.update(id, &message)?;
+                self.update(key, &message)?;
                 return self.leave_out_replays(key, false);
             }
             _ => {}
         }
         let merged = self.merge(before.clone(), message)?;
         if merged != before {
-            self.update(id, &merged)?;
+            self.update(key, &merged)?;
         }
         Ok(())
     }
@@ -149,17 +194,27 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Whether the message was new.
+    /// Whether the message was new. One that is there stays as it is.
     fn insert(&mut self, key: (&str, &str), message: &StoredMessage) -> rusqlite::Result<bool> {
-        let sql = "INSERT INTO message (message_id, request_id, session, origin, agent,
-                project, model, machine, at, last_at, uuid, is_final, input, output, cache_read,
-                cache_creation, cache_creation_5m, cache_creation_1h, cost_nano, is_estimate,
-                is_sidechain)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
-                ?18, ?19, ?20, ?21)
-            ON CONFLICT DO NOTHING";
+        let inserted = self.put(&INSERT, key, message)?;
+        self.added += i64::from(inserted > 0);
+        Ok(inserted > 0)
+    }
+
+    /// Writes a message that is there again.
+    fn update(&mut self, key: (&str, &str), message: &StoredMessage) -> rusqlite::Result<()> {
+        self.put(&UPDATE, key, message).map(drop)
+    }
+
+    /// Runs [`INSERT`] or [`UPDATE`]; returns how many rows it changed.
+    fn put(
+        &mut self,
+        sql: &str,
+        key: (&str, &str),
+        message: &StoredMessage,
+    ) -> rusqlite::Result<usize> {
         let (cost, is_estimate) = self.cost(message)?;
-        let inserted = self.db.prepare_cached(sql)?.execute(params![
+        self.db.prepare_cached(sql)?.execute(params![
             key.0,
             key.1,
             message.session,
@@ -181,42 +236,7 @@ impl Writer<'_> {
             cost,
             is_estimate,
             message.is_sidechain
-        ])?;
-        self.added += i64::from(inserted > 0);
-        Ok(inserted > 0)
-    }
-
-    fn update(&mut self, id: i64, message: &StoredMessage) -> rusqlite::Result<()> {
-        let sql = "UPDATE message SET session = ?2, origin = ?3, agent = ?4, project = ?5,
-                model = ?6, machine = ?7, at = ?8, last_at = ?9, uuid = ?10, is_final = ?11,
-                input = ?12, output = ?13, cache_read = ?14, cache_creation = ?15,
-                cache_creation_5m = ?16, cache_creation_1h = ?17, cost_nano = ?18,
-                is_estimate = ?19, is_sidechain = ?20
-            WHERE id = ?1";
-        let (cost, is_estimate) = self.cost(message)?;
-        self.db.prepare_cached(sql)?.execute(params![
-            id,
-            message.session,
-            message.origin,
-            message.agent,
-            message.project,
-            message.model,
-            message.machine,
-            message.at,
-            message.last_at,
-            message.uuid,
-            message.is_final,
-            message.input,
-            message.output,
-            message.cache_read,
-            message.cache_creation,
-            message.cache_creation_5m,
-            message.cache_creation_1h,
-            cost,
-            is_estimate,
-            message.is_sidechain
-        ])?;
-        Ok(())
+        ])
     }
 
     fn stored(&self, key: (&str, &str)) -> rusqlite::Result<Option<(i64, StoredMessage)>> {
