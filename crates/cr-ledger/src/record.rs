@@ -1,6 +1,6 @@
 //! `cr-ledger record`: a filter; summaries in, the same out.
 
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 
 use clap::Args;
 use cr_io::{Exit, Out, message};
@@ -11,6 +11,13 @@ use crate::location::Location;
 
 /// Bytes of one summary; more is passed on and not recorded.
 const LARGEST: usize = 64 << 20;
+
+/// Up to this many bytes a summary is parsed at each of its lines; beyond it only
+/// where its last brace may be.
+const OFTEN: usize = 64 << 10;
+
+/// Bytes of a line that is passed on in pieces.
+const PIECE: u64 = 1 << 20;
 
 /// Summaries that are recorded together if they are there already.
 const BATCH: usize = 100;
@@ -85,12 +92,19 @@ impl<W: Write, N: Write> Record<W, N> {
                 self.store()?;
             }
             line.clear();
-            let count = input.read_until(b'\n', &mut line);
+            let count = (&mut input)
+                .take(LARGEST as u64)
+                .read_until(b'\n', &mut line);
             if count.map_err(cr_io::read_failure)? == 0 {
                 break;
             }
             self.line += 1;
-            self.take(&line);
+            if line.len() < LARGEST || line.ends_with(b"\n") {
+                self.take(&line);
+            } else {
+                self.pass_on_long(&line, &mut input)?;
+                line = Vec::new();
+            }
         }
         if !self.held.is_empty() {
             self.bad("the input ends within a summary");
@@ -98,6 +112,27 @@ impl<W: Write, N: Write> Record<W, N> {
             self.waiting.push((held, None));
         }
         self.store()
+    }
+
+    /// Passes on a line that is too long for a summary, whose beginning is `line`, in
+    /// pieces.
+    fn pass_on_long(&mut self, line: &[u8], input: &mut impl BufRead) -> anyhow::Result<()> {
+        self.pass_on("too long for a summary");
+        self.store()?;
+        self.out.part(line)?;
+        let mut piece = Vec::new();
+        loop {
+            piece.clear();
+            let count = (&mut *input).take(PIECE).read_until(b'\n', &mut piece);
+            if count.map_err(cr_io::read_failure)? == 0 {
+                break;
+            }
+            self.out.part(&piece)?;
+            if piece.ends_with(b"\n") {
+                break;
+            }
+        }
+        self.out.flush()
     }
 
     /// Takes a line: a summary, a part of one, or something else.
@@ -108,6 +143,13 @@ impl<W: Write, N: Write> Record<W, N> {
             return;
         }
         self.held.extend_from_slice(line);
+        if self.held.len() > OFTEN && self.held.len() > line.len() && !line.starts_with(b"}") {
+            // Parsing all of a long one at each of its lines would take too long.
+            if self.held.len() > LARGEST {
+                self.pass_on("too long for a summary");
+            }
+            return;
+        }
         let parsed = serde_json::from_slice::<&serde_json::value::RawValue>(&self.held);
         match parsed {
             Ok(_) => self.complete(),
@@ -182,7 +224,7 @@ trait Buffered {
     fn has_line(&self) -> bool;
 }
 
-impl<R: io::Read> Buffered for BufReader<R> {
+impl<R: Read> Buffered for BufReader<R> {
     fn has_line(&self) -> bool {
         self.buffer().contains(&b'\n')
     }

@@ -196,3 +196,22 @@ fn what_only_takes_away_makes_no_ledger() {
         assert!(!case.path("ledger.db").exists(), "{args:?}");
     }
 }
+
+#[test]
+fn a_line_that_is_too_long_is_passed_on_whole_and_the_next_one_is_recorded() {
+    let case = Case::new();
+    let good = format!("{}\n", summary("r1", "s1", 0.25));
+    let long = format!("{{\"a\":\"{}\"}}\n", "x".repeat(70 << 20));
+    let input = format!("{long}{good}");
+    let done = case.feed(&["record"], &input);
+    assert_eq!(done.code, Some(65));
+    assert!(
+        done.out == input,
+        "{} of {} bytes",
+        done.out.len(),
+        input.len()
+    );
+    assert!(done.err.contains("line 1: too long"), "{}", done.err);
+    let runs = case.sql("SELECT count(*) AS n FROM runs");
+    assert_eq!(runs, [json!({"n": 1})]);
+}
