@@ -290,7 +290,9 @@ impl Case<'_> {
         if let Some(command) = stored.filter(|command| !command.is_empty()) {
             return Some(command);
         }
-        let resume = format!("claude-runner --resume {id}");
+        // How the session was permitted to work is not known: the agent's own settings
+        // decide, and not the runner's, which skip the checks.
+        let resume = format!("claude-runner --permission-mode= --resume {id}");
         let cwd = run.map(|run| run.cwd.clone()).filter(|cwd| !cwd.is_empty());
         Some(match cwd.or_else(|| self.target.project.clone()) {
             Some(dir) => format!("cd {} && {resume}", quote(&dir)?),

@@ -276,7 +276,7 @@ fn a_small_context_is_resumed_although_the_cache_has_expired() {
     assert!(why.contains("against"), "{why}");
     assert_eq!(
         next["command"],
-        "cd /home/dev/repo && claude-runner --resume s1"
+        "cd /home/dev/repo && claude-runner --permission-mode= --resume s1"
     );
 }
 
