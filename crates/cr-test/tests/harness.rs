@@ -81,10 +81,9 @@ fn a_process_that_outlives_a_test_fails_it() {
     let world = World::new();
     let mut command = world.shell("setsid -f sleep 600 >/dev/null 2>&1");
     assert!(command.status().expect("run").success());
-    let [left] = &world.processes()[..] else {
-        panic!("one process");
-    };
-    let pid = left.pid;
+    // While a process starts a program, its environment cannot be read.
+    until("it runs", || world.processes().len() == 1);
+    let pid = world.processes().first().expect("one process").pid;
     drop(command);
     let message = panic_of(|| drop(world));
     assert!(message.contains("sleep"), "{message}");
