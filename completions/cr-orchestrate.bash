@@ -64,7 +64,7 @@ _cr_orchestrate() {
     status:*) _cr_orchestrate_offer "$cur" < <(_cr_orchestrate_orchestrated_runs) ;;
     help:-*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' ) ;;
     help:*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' status help) ;;
-    :-*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' --resume-run --dry-run --until --break --halt --sprint --retries --max-wait --backoff --again --milestone --rerun-lost --accept-changed --report --quiet -q --output-schema --task-schema --cwd -C --model -m --permission-mode --max-turns --max-budget --timeout --help -h --version -V) ;;
+    :-*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' --resume-run --dry-run --json --until --break --halt --sprint --retries --max-wait --backoff --again --milestone --rerun-lost --accept-changed --report --quiet -q --output-schema --task-schema --cwd -C --model -m --permission-mode --max-turns --max-budget --timeout --help -h --version -V) ;;
     :*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' status help) ;;
     esac
 }

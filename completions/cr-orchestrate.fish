@@ -23,7 +23,7 @@ end
 
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_cr_orchestrate_global_optspecs
-    string join \n resume-run= dry-run until= break= halt sprint retries= max-wait= backoff= again= milestone= rerun-lost accept-changed report q/quiet output-schema task-schema C/cwd= m/model= permission-mode= max-turns= max-budget= timeout= h/help V/version
+    string join \n resume-run= dry-run json until= break= halt sprint retries= max-wait= backoff= again= milestone= rerun-lost accept-changed report q/quiet output-schema task-schema C/cwd= m/model= permission-mode= max-turns= max-budget= timeout= h/help V/version
 end
 
 function __fish_cr_orchestrate_needs_command
@@ -61,7 +61,8 @@ complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l p
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l max-turns -d 'The turn limit of a first attempt [default: 100]' -r
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l max-budget -d 'The budget of a first attempt, in dollars' -r
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l timeout -d 'The time limit of a first attempt [default: twice the estimate, else `task_timeout` of the configuration, 2h]' -r
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l dry-run -d 'Print the tasks that would run, in their order'
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l dry-run -d 'Print the schedule, and start nothing: the order of the tasks, what each waits for, which may change the same files, what the first attempts may cost, how long it takes'
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l json -d 'With --dry-run, print the schedule as JSON'
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l halt -d 'Start no other task after one has failed'
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l sprint -d 'Ask each agent to report its status as JSON, and use it as the result'
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l rerun-lost -d 'Retry attempts that were cut off without a record of how they ended'

@@ -65,7 +65,7 @@ _sprint_loop() {
     status:*) _sprint_loop_offer "$cur" < <(_sprint_loop_orchestrated_runs) ;;
     help:-*) _sprint_loop_offer "$cur" < <(printf '%s\n' ) ;;
     help:*) _sprint_loop_offer "$cur" < <(printf '%s\n' status help) ;;
-    :-*) _sprint_loop_offer "$cur" < <(printf '%s\n' --resume-run --max-agents -j --dry-run --until --break --halt --retries --max-wait --backoff --again --milestone --rerun-lost --accept-changed --quiet -q --output-schema --task-schema --cwd -C --model -m --permission-mode --max-turns --max-budget --timeout --help -h --version -V) ;;
+    :-*) _sprint_loop_offer "$cur" < <(printf '%s\n' --resume-run --max-agents -j --dry-run --json --until --break --halt --retries --max-wait --backoff --again --milestone --rerun-lost --accept-changed --quiet -q --output-schema --task-schema --cwd -C --model -m --permission-mode --max-turns --max-budget --timeout --help -h --version -V) ;;
     :*) _sprint_loop_offer "$cur" < <(printf '%s\n' status help) ;;
     esac
 }

@@ -23,7 +23,7 @@ end
 
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_sprint_loop_global_optspecs
-    string join \n resume-run= j/max-agents= dry-run until= break= halt retries= max-wait= backoff= again= milestone= rerun-lost accept-changed q/quiet output-schema task-schema C/cwd= m/model= permission-mode= max-turns= max-budget= timeout= h/help V/version
+    string join \n resume-run= j/max-agents= dry-run json until= break= halt retries= max-wait= backoff= again= milestone= rerun-lost accept-changed q/quiet output-schema task-schema C/cwd= m/model= permission-mode= max-turns= max-budget= timeout= h/help V/version
 end
 
 function __fish_sprint_loop_needs_command
@@ -62,7 +62,8 @@ complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l perm
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l max-turns -d 'The turn limit of a first attempt [default: 100]' -r
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l max-budget -d 'The budget of a first attempt, in dollars' -r
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l timeout -d 'The time limit of a first attempt [default: twice the estimate, else `step_timeout` of the configuration, 2h]' -r
-complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l dry-run -d 'Print the steps that would run, in their order'
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l dry-run -d 'Print the schedule, and start nothing: the order of the steps, what each waits for, which may change the same files, what the first attempts may cost, how long it takes'
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l json -d 'With --dry-run, print the schedule as JSON'
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l halt -d 'Start no other step after one has failed'
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l rerun-lost -d 'Retry attempts that were cut off without a record of how they ended'
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l accept-changed -d 'Accept steps that are done although the plan has changed them since'

@@ -95,6 +95,7 @@ fn every_line_about_tasks_satisfies_the_schema_and_every_field_has_a_value_in_on
         checker.check_lines(&log);
     }
     checker.check_lines(&failing(&world));
+    checker.check_lines(&schedule(&world));
     checker.every_property_had_a_value();
 }
 
@@ -109,4 +110,20 @@ fn failing(world: &World) -> String {
     let output = command.current_dir(world.dir()).output().expect("run");
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     String::from_utf8(output.stdout).expect("text")
+}
+
+/// The schedule of a plan in which tasks wait, and one is left out.
+fn schedule(world: &World) -> String {
+    let plan = "- {id: a, prompt: x, files: [f], budget_usd: 1, estimated_duration: 60}
+- {id: b, prompt: x, files: [f], wave: 0}
+- {id: c, prompt: x, wave: 1, depends_on: b}
+- {id: d, prompt: x, wave: 1}\n";
+    let plan = world.write("plan.yaml", plan);
+    let print = |until: &str| {
+        let mut command = world.tool("cr-orchestrate");
+        command.args(["--dry-run", "--json", "--until", until]);
+        let output = command.arg(&plan).output().expect("run");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    print("a") + &print("c")
 }

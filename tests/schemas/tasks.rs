@@ -99,11 +99,14 @@ fn a_dry_run_shows_the_fields_of_the_schema_that_are_used() {
     let checker = Checker::of("cr-orchestrate", "--task-schema");
     let names = checker.schema["properties"].as_object().expect("fields");
     let world = World::new();
-    let plan = world.write("plan.ndjson", "{\"id\":\"a\",\"prompt\":\"x\"}\n");
+    let task = "{\"id\":\"a\",\"prompt\":\"x\",\"estimated_duration\":60}\n";
+    let plan = world.write("plan.ndjson", task);
     let mut command = world.tool("cr-orchestrate");
-    let output = command.arg("--dry-run").arg(plan).output().expect("run");
-    let task: Value = serde_json::from_slice(&output.stdout).expect("a task");
-    let shown: BTreeSet<&String> = task.as_object().expect("an object").keys().collect();
+    command.args(["--dry-run", "--json"]).arg(plan);
+    let output = command.output().expect("run");
+    let run: Value = serde_json::from_slice(&output.stdout).expect("a schedule");
+    let task = run["tasks"][0]["task"].as_object();
+    let shown: BTreeSet<&String> = task.expect("an object").keys().collect();
     let unknown: Vec<_> = shown
         .iter()
         .filter(|name| !names.contains_key(**name))

@@ -75,9 +75,15 @@ pub struct Args {
         value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) max_agents: u16,
 
-    /// Print the tasks that would run, in their order
+    /// Print the schedule, and start nothing: the order of the tasks, what each waits
+    /// for, which may change the same files, what the first attempts may cost, how
+    /// long it takes
     #[arg(long)]
     pub(crate) dry_run: bool,
+
+    /// With --dry-run, print the schedule as JSON
+    #[arg(long, requires = "dry_run", conflicts_with = "quiet")]
+    pub(crate) json: bool,
 
     /// Stop when this task is done
     #[arg(long, value_name = "ID")]

@@ -19,8 +19,11 @@ mod agent_options;
 mod args;
 mod attempt;
 mod budget;
+mod dry_run;
+mod dry_run_text;
 mod engine;
 mod fields;
+mod forecast;
 mod gate;
 mod judge;
 mod layout;
@@ -80,13 +83,7 @@ fn orchestrate(args: &Args) -> anyhow::Result<Exit> {
         None => None,
     };
     if args.dry_run {
-        let tasks = match (planned, &resumed) {
-            (Some(tasks), _) => tasks,
-            (None, Some(layout)) => layout.run()?.tasks,
-            (None, None) => Vec::new(),
-        };
-        range(args, &tasks)?;
-        return show(args, &tasks);
+        return dry_run::show(args, planned, resumed.as_ref(), io::stdout());
     }
     let (layout, run) = match (resumed, planned) {
         (Some(layout), planned) => {
@@ -269,21 +266,4 @@ fn again(args: &Args, layout: &RunLayout, run: &Run) -> anyhow::Result<()> {
             .write(file::ATTEMPT_AGAIN, text.as_bytes())?;
     }
     Ok(())
-}
-
-/// Prints what would be run.
-fn show(args: &Args, tasks: &[Task]) -> anyhow::Result<Exit> {
-    let mut out = cr_io::Out::new(io::stdout());
-    let count = range(args, tasks)?;
-    for task in &tasks[..count] {
-        if args.quiet {
-            out.line(task.id.as_bytes())?;
-            continue;
-        }
-        let mut line = serde_json::to_value(task)?;
-        line["prompt"] = cr_io::first_chars(&task.prompt, 200).0.into();
-        out.line(line.to_string().as_bytes())?;
-    }
-    out.flush()?;
-    Ok(Exit::Ok)
 }

@@ -238,6 +238,16 @@ fn globs(task: &Task) -> Vec<Glob> {
     files.map(|file| Glob::new(file.as_bytes())).collect()
 }
 
+/// The patterns of `task` that may name a file of `other`, too.
+pub(crate) fn common_files(other: &Task, task: &Task) -> Vec<String> {
+    let others = globs(other);
+    let meets = |file: &&String| {
+        let own = Glob::new(file.as_bytes());
+        others.iter().any(|other| own.overlaps(other))
+    };
+    task.files.iter().filter(meets).cloned().collect()
+}
+
 /// For each task, how many tasks must run one after the other once it is done: the
 /// longest chain of tasks that depend on it. `tasks` are in the order in which they
 /// start.

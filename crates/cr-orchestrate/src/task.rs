@@ -31,6 +31,9 @@ pub(crate) struct Task {
     pub(crate) budget_usd: Option<f64>,
     /// Seconds; 0 is no limit.
     pub(crate) timeout: f64,
+    /// How long it should take, in seconds.
+    #[serde(rename = "estimated_duration", skip_serializing_if = "Option::is_none")]
+    pub(crate) estimate: Option<f64>,
     pub(crate) retries: Option<u32>,
     pub(crate) schema: Option<String>,
     pub(crate) verify: Vec<String>,
@@ -94,10 +97,8 @@ impl Task {
 
     /// The task with all defaults, and with the files that it names read.
     fn filled(given: TaskFields, fields: &mut Fields<'_>, dir: &Path, defaults: &Defaults) -> Self {
-        let estimate = given.estimated_duration;
-        let usual = defaults
-            .timeout
-            .or(estimate.map(|Seconds(time)| 2.0 * time));
+        let estimate = given.estimated_duration.map(|Seconds(time)| time);
+        let usual = defaults.timeout.or(estimate.map(|time| 2.0 * time));
         let text = |text: Option<Text>| text.map(|Text(text)| text);
         let texts = |list: Option<Texts>| list.map_or_else(Vec::new, |Texts(list)| list);
         Self {
@@ -127,6 +128,7 @@ impl Task {
                 .map(|Seconds(time)| time)
                 .or(usual)
                 .unwrap_or(defaults.task_timeout),
+            estimate,
             retries: given
                 .retries
                 .map(|Count(n)| u32::try_from(n).unwrap_or(u32::MAX)),

@@ -68,7 +68,8 @@ task_fields! {
         /// Example: `"prompts/api.md"`
         prompt_file: Option<Text>,
         /// The files that the task may change, as patterns. An attempt that changes
-        /// others fails with `scope_violation`.
+        /// others fails with `scope_violation`. Tasks that may change the same files
+        /// never run at the same time.
         ///
         /// Absent: it may change every file.
         /// Example: `["src/api/**"]`
@@ -78,7 +79,8 @@ task_fields! {
         /// Absent: none.
         /// Example: `["schema"]`
         depends_on: Option<Ids>,
-        /// Tasks of a lower wave come first.
+        /// Tasks of a lower wave come first: a wave begins when all tasks of the waves
+        /// before are done.
         ///
         /// Absent: 0.
         /// Example: `1`
@@ -181,7 +183,7 @@ task_fields! {
         /// Absent: false.
         /// Example: `true`
         breakpoint: Option<bool>,
-        /// How long it should take; see `timeout`.
+        /// How long it should take; see `timeout`. `--dry-run` adds it up.
         ///
         /// Absent: not known.
         /// Example: `"40m"`

@@ -101,16 +101,18 @@ const DOCUMENTS: [Document; 9] = [
         page: "cr-ledger.1",
     },
     Document {
-        title: "A line of cr-orchestrate, or of cr-orchestrate status --json",
+        title: "A line of cr-orchestrate, of its status --json, or of its --dry-run --json",
         sources: &[
             "crates/cr-stream/src/write.rs",
             "crates/cr-stream/src/run.rs",
             "crates/cr-orchestrate/src/status.rs",
+            "crates/cr-orchestrate/src/dry_run.rs",
         ],
         roots: &[
             line("Task", "Fields of a cr/task line", "task"),
             line("Run", "Fields of a cr/run line", "run"),
             root("TaskStatus", "Fields of status --json"),
+            root("PlannedRun", "Fields of --dry-run --json"),
         ],
         schema: "crates/cr-orchestrate/output.schema.json",
         page: "cr-orchestrate.1",

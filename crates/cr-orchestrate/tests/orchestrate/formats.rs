@@ -4,15 +4,16 @@ use crate::case::Case;
 
 /// The ids that a dry run of `plan` shows, in order.
 fn order(case: &Case, plan: &str) -> Vec<String> {
-    let ended = case.run(&["--dry-run", plan]);
+    let ended = case.run(&["--dry-run", "--json", plan]);
     assert_eq!(ended.code, Some(0), "{plan}: {}", ended.err);
-    let lines = ended.out.lines();
-    let id = |line: &str| {
-        let value: serde_json::Value = serde_json::from_str(line).expect("a line of JSON");
-        assert_eq!(value["prompt"], format!("do {}", value["id"].as_str()?));
-        Some(value["id"].as_str()?.to_owned())
+    let run: serde_json::Value = serde_json::from_str(&ended.out).expect("JSON");
+    let tasks = run["tasks"].as_array().expect("a list").iter();
+    let id = |task: &serde_json::Value| {
+        let id = task["id"].as_str().expect("an id").to_owned();
+        assert_eq!(task["task"]["prompt"], format!("do {id}"));
+        id
     };
-    lines.map(|line| id(line).expect("an id")).collect()
+    tasks.map(id).collect()
 }
 
 #[test]
@@ -61,7 +62,7 @@ fn a_plan_may_come_by_a_pipe() {
     let case = Case::new();
     case.write("p.ndjson", "{\"id\":\"a\",\"prompt\":\"do a\"}\n");
     let plan = std::fs::File::open(case.path("p.ndjson")).expect("a plan");
-    let mut command = case.command(&["--dry-run", "-"]);
+    let mut command = case.command(&["--dry-run", "--json", "-"]);
     let output = command.stdin(plan).output().expect("run");
     assert!(String::from_utf8_lossy(&output.stdout).contains(r#""id":"a""#));
 }

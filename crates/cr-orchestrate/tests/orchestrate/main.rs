@@ -2,6 +2,7 @@
 
 mod case;
 mod crash;
+mod dry_run;
 mod formats;
 mod gates;
 mod milestone;

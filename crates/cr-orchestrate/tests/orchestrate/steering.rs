@@ -120,7 +120,8 @@ fn the_example_of_a_sprint_runs_as_it_is() {
     assert_eq!(report.matches("- step-").count(), 3, "{report}");
     let plan = root.join("examples/sprint/plan.yaml");
     let output = sprint(&["--dry-run", plan.to_str().expect("text")]);
-    assert_eq!(output.stdout.split(|&b| b == b'\n').count(), 4);
+    let schedule = String::from_utf8_lossy(&output.stdout);
+    assert!(schedule.starts_with("3 steps in "), "{schedule}");
     assert_eq!(sprint(&[]).status.code(), Some(2));
 }
 
