@@ -10,12 +10,13 @@ use std::collections::BTreeSet;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -56,6 +57,8 @@ pub struct Git {
     limit: Duration,
     filters: BTreeSet<OsString>,
     purpose: Purpose,
+    /// A lock that each call holds, too.
+    lock: Option<Arc<File>>,
 }
 
 /// What a call is for.
@@ -90,6 +93,7 @@ impl Git {
             limit,
             filters: BTreeSet::new(),
             purpose: Purpose::Read,
+            lock: None,
         };
         if !dir.is_dir() {
             let text = format!("{}: no such directory", dir.display());
@@ -120,6 +124,7 @@ impl Git {
             limit: self.limit,
             filters,
             purpose: self.purpose,
+            lock: None,
         }
     }
 
@@ -136,6 +141,7 @@ impl Git {
             limit,
             filters: BTreeSet::new(),
             purpose: Purpose::Change,
+            lock: None,
         }
     }
 
@@ -145,6 +151,19 @@ impl Git {
         Self {
             purpose: Purpose::Complete,
             ..self.clone()
+        }
+    }
+
+    /// As [`completing`](Self::completing). If the caller dies, its lock `file` is
+    /// released when git has ended, and no one sees its work half done. Git gets the
+    /// lock as its standard input, so it gets no other input.
+    ///
+    /// [`take_lock`](crate::take_lock) returns such a file.
+    #[must_use]
+    pub fn completing_under(&self, file: Option<File>) -> Self {
+        Self {
+            lock: file.map(Arc::new),
+            ..self.completing()
         }
     }
 
@@ -208,7 +227,7 @@ impl Git {
         command
             .args(args)
             .current_dir(&self.dir)
-            .stdin(Stdio::piped())
+            .stdin(self.stdin())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         if self.purpose == Purpose::Change {
@@ -219,6 +238,12 @@ impl Git {
             command.process_group(0);
         }
         command
+    }
+
+    /// A file that two processes have open stays locked until both have ended.
+    fn stdin(&self) -> Stdio {
+        let lock = self.lock.as_ref().and_then(|lock| lock.try_clone().ok());
+        lock.map_or_else(Stdio::piped, Stdio::from)
     }
 
     /// Turns every configured filter off.

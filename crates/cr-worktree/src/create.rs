@@ -1,7 +1,7 @@
 //! Makes worktrees.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail, ensure};
@@ -110,8 +110,7 @@ impl Repository {
         if let Some(reference) = &reference {
             self.free_branch(reference, &owner.base)?;
         }
-        self.add(&dir, &owner.base, branch)?;
-        drop(lock);
+        self.add(&dir, &owner.base, branch, lock)?;
         let (copied, notes) = self.fill(&dir)?;
         let admin = Admin::of(self.common_dir(), &dir)?;
         let admin = admin.ok_or_else(|| anyhow!("{}: the worktree is gone", dir.display()))?;
@@ -177,9 +176,17 @@ impl Repository {
         Ok(())
     }
 
-    /// Registers the worktree. The files come afterwards, from a git that we
-    /// start ourselves: the one that this git would start could outlive us.
-    fn add(&self, dir: &Path, base: &str, branch: Option<&str>) -> anyhow::Result<()> {
+    /// Registers the worktree, and releases the lock. Killed, git would leave a
+    /// lock on the branch, or a registration with which `git worktree list` and
+    /// `git fsck` end in an error. The files come afterwards, from a git that may be
+    /// killed.
+    fn add(
+        &self,
+        dir: &Path,
+        base: &str,
+        branch: Option<&str>,
+        lock: Option<File>,
+    ) -> anyhow::Result<()> {
         let mut args: Vec<&std::ffi::OsStr> = Vec::new();
         for arg in ["worktree", "add", "--quiet", "--no-checkout"] {
             args.push(arg.as_ref());
@@ -194,16 +201,15 @@ impl Repository {
         }
         args.push(dir.as_os_str());
         args.push(base.as_ref());
-        self.changing(self.top())
-            .ask(&args)
-            .context(Exit::Tool)
-            .map(drop)
+        let git = self.changing(self.top()).completing_under(lock);
+        git.ask(&args).context(Exit::Tool).map(drop)
     }
 
     /// Checks the files out and copies the included ones.
     fn fill(&self, dir: &Path) -> anyhow::Result<(usize, Vec<String>)> {
         let git = self.changing(dir);
-        git.ask(&["reset", "--quiet", "--hard"])
+        // `git reset` would also lock the branch, and leave the lock if it is killed.
+        git.ask(&["read-tree", "--reset", "-u", "HEAD"])
             .context(Exit::Tool)?;
         let index = git.ask(&["ls-files", "--stage", "-z"])?;
         let mut tracked = BTreeSet::new();

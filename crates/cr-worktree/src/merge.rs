@@ -247,10 +247,14 @@ impl Repository {
     }
 }
 
-/// Makes the merge worktree exactly `commit`, except for ignored files. HEAD is
-/// detached, so that no branch moves with it.
+/// Makes the merge worktree exactly `commit`, except for ignored files.
 fn clean(git: &Git, commit: &str) -> anyhow::Result<()> {
-    git.ask(&["checkout", "--quiet", "--force", "--detach", commit])?;
+    // `git checkout` would also lock the packed refs of the repository, and leave
+    // the lock if it is killed.
+    git.ask(&["read-tree", "--reset", "-u", commit])?;
+    // HEAD alone, so that no branch moves with it.
+    git.completing()
+        .ask(&["update-ref", "--no-deref", "HEAD", commit])?;
     // Twice the force: also repositories in the work tree.
     git.ask(&["clean", "--quiet", "-d", "--force", "--force"])?;
     Ok(())
