@@ -50,6 +50,7 @@ _cr_orchestrate() {
     :--retries) return ;;
     :--max-wait) return ;;
     :--backoff) return ;;
+    :--budget) return ;;
     :--again) _cr_orchestrate_offer "$cur" < <(_cr_orchestrate_tasks) && return ;;
     :--milestone) return ;;
     :--cwd | :-C) return ;;
@@ -64,7 +65,7 @@ _cr_orchestrate() {
     status:*) _cr_orchestrate_offer "$cur" < <(_cr_orchestrate_orchestrated_runs) ;;
     help:-*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' ) ;;
     help:*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' status help) ;;
-    :-*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' --resume-run --dry-run --json --until --break --halt --sprint --retries --max-wait --backoff --again --milestone --rerun-lost --accept-changed --report --quiet -q --output-schema --task-schema --cwd -C --model -m --permission-mode --max-turns --max-budget --timeout --help -h --version -V) ;;
+    :-*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' --resume-run --dry-run --json --until --break --halt --sprint --retries --max-wait --backoff --budget --again --milestone --rerun-lost --accept-changed --report --quiet -q --output-schema --task-schema --cwd -C --model -m --permission-mode --max-turns --max-budget --timeout --help -h --version -V) ;;
     :*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' status help) ;;
     esac
 }

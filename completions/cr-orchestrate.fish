@@ -23,7 +23,7 @@ end
 
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_cr_orchestrate_global_optspecs
-    string join \n resume-run= dry-run json until= break= halt sprint retries= max-wait= backoff= again= milestone= rerun-lost accept-changed report q/quiet output-schema task-schema C/cwd= m/model= permission-mode= max-turns= max-budget= timeout= h/help V/version
+    string join \n resume-run= dry-run json until= break= halt sprint retries= max-wait= backoff= budget= again= milestone= rerun-lost accept-changed report q/quiet output-schema task-schema C/cwd= m/model= permission-mode= max-turns= max-budget= timeout= h/help V/version
 end
 
 function __fish_cr_orchestrate_needs_command
@@ -53,6 +53,7 @@ complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l b
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l retries -d 'Retry a failed task up to N times [default: 2]' -r
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l max-wait -d 'The longest wait for a limit to reset [default: as long as it takes]' -r
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l backoff -d 'The pauses while the service is overloaded or cannot be reached [default: 1s,5s,30s]' -r
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l budget -d 'What all attempts may use together: dollars, tokens (2Mtokens), or per cent of the account\'s window of five hours (80%). An attempt starts only if it fits. [default: 1.5 times the sum of the tasks\' budgets, if all have one]' -r
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l again -d 'Try this task again, with TEXT as an answer to it; may be repeated' -r -f -a "(_cr_orchestrate_tasks)"
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l milestone -d 'Run the tasks in the session of this milestone; cr-ledger milestone starts one' -r
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -s C -l cwd -d 'The working directory' -r -F

@@ -51,6 +51,7 @@ _sprint_loop() {
     :--retries) return ;;
     :--max-wait) return ;;
     :--backoff) return ;;
+    :--budget) return ;;
     :--again) _sprint_loop_offer "$cur" < <(_sprint_loop_tasks) && return ;;
     :--milestone) return ;;
     :--cwd | :-C) return ;;
@@ -65,7 +66,7 @@ _sprint_loop() {
     status:*) _sprint_loop_offer "$cur" < <(_sprint_loop_orchestrated_runs) ;;
     help:-*) _sprint_loop_offer "$cur" < <(printf '%s\n' ) ;;
     help:*) _sprint_loop_offer "$cur" < <(printf '%s\n' status help) ;;
-    :-*) _sprint_loop_offer "$cur" < <(printf '%s\n' --resume-run --max-agents -j --dry-run --json --until --break --halt --retries --max-wait --backoff --again --milestone --rerun-lost --accept-changed --quiet -q --output-schema --task-schema --cwd -C --model -m --permission-mode --max-turns --max-budget --timeout --help -h --version -V) ;;
+    :-*) _sprint_loop_offer "$cur" < <(printf '%s\n' --resume-run --max-agents -j --dry-run --json --until --break --halt --retries --max-wait --backoff --budget --again --milestone --rerun-lost --accept-changed --quiet -q --output-schema --task-schema --cwd -C --model -m --permission-mode --max-turns --max-budget --timeout --help -h --version -V) ;;
     :*) _sprint_loop_offer "$cur" < <(printf '%s\n' status help) ;;
     esac
 }

@@ -121,7 +121,7 @@ fn schedule(world: &World) -> String {
     let plan = world.write("plan.yaml", plan);
     let print = |until: &str| {
         let mut command = world.tool("cr-orchestrate");
-        command.args(["--dry-run", "--json", "--until", until]);
+        command.args(["--dry-run", "--json", "--budget=5", "--until", until]);
         let output = command.arg(&plan).output().expect("run");
         String::from_utf8(output.stdout).expect("text")
     };

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::run_budget::{self, RunBudget};
+
 use clap::{Arg, CommandFactory, FromArgMatches, Parser};
 
 const AFTER: &str = "\
@@ -11,11 +13,18 @@ A PLAN is NDJSON, a JSON array, {\"tasks\": [...]}, YAML, or a folder of *.md fi
 such a file the front matter has the fields and the body is the prompt. A task has an
 id and a prompt or prompt_file; cr-tasks(5) describes all its fields.
 
+What a running attempt may still use of the run's budget is set aside. An attempt whose
+cost is not known counts as all that it was allowed. A task without a budget of its own
+gets a share of what is left in dollars. No agent has a limit of tokens or per cent:
+attempts that run can exceed such a budget. When nothing more fits, a terminal is asked
+whether to continue with half as much again; otherwise the run ends with 3.
+
 If the run directory has a file called PAUSE, the run ends before the next attempt.
 
 Examples:
   cr-orchestrate --dry-run plan.yaml
   cr-orchestrate plan.yaml --retries 3 --max-wait 6h
+  cr-orchestrate plan.yaml --budget 20
   cr-orchestrate --resume-run 20261118T031500Z-1f0c22ab
   cr-orchestrate --resume-run 20261118T031500Z-1f0c22ab --again 'api=Use port 8080'
   cr-orchestrate status
@@ -30,7 +39,7 @@ Exit status:
   0    every task is done
   1    a task failed
   2    the command line or the plan is wrong; nothing was started
-  3    a budget of cr-ledger is used up; nothing more was started
+  3    the budget of the run, or one of cr-ledger, is used up; nothing more was started
   4    a task needs a person, or a breakpoint was reached
   66   the plan or the run cannot be read
   74   the state cannot be written
@@ -113,6 +122,12 @@ pub struct Args {
     /// [default: 1s,5s,30s]
     #[arg(long, value_name = "TIMES", value_delimiter = ',', value_parser = cr_io::parse_duration)]
     pub(crate) backoff: Vec<Duration>,
+
+    /// What all attempts may use together: dollars, tokens (2Mtokens), or per cent of the
+    /// account's window of five hours (80%). An attempt starts only if it fits. [default:
+    /// 1.5 times the sum of the tasks' budgets, if all have one]
+    #[arg(long, value_name = "AMOUNT", value_parser = run_budget::parse)]
+    pub(crate) budget: Option<RunBudget>,
 
     /// Try this task again, with TEXT as an answer to it; may be repeated
     #[arg(long, value_name = "ID[=TEXT]", requires = "resume_run")]
@@ -289,7 +304,7 @@ Exit status:
   0    every step is done
   1    a step failed
   2    the command line or the plan is wrong; nothing was started
-  3    a budget of cr-ledger is used up; nothing more was started
+  3    the budget of the run, or one of cr-ledger, is used up; nothing more was started
   4    a step needs a person, or a breakpoint was reached
   66   the plan or the run cannot be read
   74   the state cannot be written

@@ -186,6 +186,12 @@ pub(crate) struct End {
     /// The session, whether it can be resumed or not.
     pub(crate) session_id: Option<String>,
     pub(crate) cost_usd: Option<f64>,
+    /// Tokens of every kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tokens: Option<u64>,
+    /// The account's window of five hours, as the agent said last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) quota: Option<Quota>,
     pub(crate) num_turns: Option<u64>,
     pub(crate) commits: Vec<String>,
     pub(crate) result: Option<String>,
@@ -195,6 +201,14 @@ pub(crate) struct End {
     pub(crate) lost: bool,
     pub(crate) started_at: Option<Timestamp>,
     pub(crate) ended_at: Timestamp,
+}
+
+/// How much of a window of the account is used.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub(crate) struct Quota {
+    /// From 0 to 1.
+    pub(crate) used: f64,
+    pub(crate) resets_at: Option<Timestamp>,
 }
 
 impl End {

@@ -11,6 +11,7 @@ use crate::args::Args;
 use crate::dry_run_text;
 use crate::forecast::{Conflict, Forecast, forecast};
 use crate::layout::RunLayout;
+use crate::run_budget::RunBudget;
 use crate::task::Task;
 
 /// The schedule of a plan, as `--dry-run --json` prints it.
@@ -44,6 +45,11 @@ pub(crate) struct PlannedRun<'a> {
     ///
     /// Example: `["docs"]`
     pub(crate) without_budget: Vec<&'a str>,
+    /// The budget of the run, as `--budget` takes it.
+    ///
+    /// Null: if none was given, and a task has no budget.
+    /// Example: `"11.25"`
+    pub(crate) run_budget: Option<String>,
     /// How long the run takes in seconds, if every task takes its `estimated_duration`
     /// and is done after one attempt.
     ///
@@ -162,7 +168,8 @@ pub(crate) fn show(
     let done = done.collect::<anyhow::Result<Vec<bool>>>()?;
     let slots = args.max_agents.into();
     let forecast = forecast(&tasks, &done, slots, range);
-    let run = planned_run(&tasks, &forecast, slots)?;
+    let mut run = planned_run(&tasks, &forecast, slots)?;
+    run.run_budget = run_budget(args, resumed, &tasks)?.map(RunBudget::word);
     if args.json {
         out.line(serde_json::to_string(&run)?.as_bytes())?;
     } else {
@@ -170,6 +177,18 @@ pub(crate) fn show(
     }
     out.flush()?;
     Ok(Exit::Ok)
+}
+
+/// The budget that the run would have.
+fn run_budget(
+    args: &Args,
+    resumed: Option<&RunLayout>,
+    tasks: &[Task],
+) -> anyhow::Result<Option<RunBudget>> {
+    let before = resumed.map(RunLayout::run).transpose()?;
+    let before = before.and_then(|run| run.settings.budget);
+    let given = args.budget.or(before);
+    Ok(given.or_else(|| RunBudget::of_tasks(tasks.iter())))
 }
 
 fn is_done(resumed: Option<&RunLayout>, task: &Task) -> anyhow::Result<bool> {
@@ -209,6 +228,7 @@ fn planned_run<'a>(
             .collect(),
         left_out,
         cost_ceiling_usd: budgets.sum::<Option<f64>>().map(cents),
+        run_budget: None,
         without_budget: ids(|task| task.budget_usd.is_some()).collect(),
         duration_seconds: forecast.duration(),
         without_estimate: ids(|task| task.estimate.is_some()).collect(),

@@ -91,12 +91,16 @@ fn seconds(seconds: f64) -> String {
 }
 
 fn cost(run: &PlannedRun<'_>) -> String {
-    match run.cost_ceiling_usd {
+    let ceiling = match run.cost_ceiling_usd {
         Some(usd) => format!("at most ${usd:.2} for the first attempts"),
         None => format!(
             "unknown: no budget_usd in {}",
             run.without_budget.join(", ")
         ),
+    };
+    match &run.run_budget {
+        Some(budget) => format!("{ceiling}; --budget {budget} for the run"),
+        None => ceiling,
     }
 }
 

@@ -13,11 +13,13 @@ use crate::budget;
 use crate::layout::{Run, RunLayout};
 use crate::log::Log;
 use crate::observer::{Finished, Interest, Observer};
+use crate::run_budget::Funds;
 use crate::schedule::{Ending, RunOptions, Schedule, Situation, TaskRecord, chains, schedule};
 use crate::stop_requests::StopRequests;
 use crate::task_state::{TaskState, assess};
 
 mod attempts;
+mod funds;
 mod running;
 
 use running::{Event, RunningAttempt};
@@ -43,8 +45,10 @@ pub(crate) struct Engine {
     running: BTreeMap<usize, RunningAttempt>,
     /// The first signal that was forwarded to the attempts.
     stop_signal: Option<i32>,
-    /// The budget that is used up.
+    /// The budget of the user's that is used up.
     budget: Option<String>,
+    /// The budget of the run.
+    funds: Funds,
 }
 
 /// The parts of an engine.
@@ -61,6 +65,7 @@ pub(crate) struct Parts {
 impl Engine {
     pub(crate) fn new(parts: Parts) -> anyhow::Result<Self> {
         Ok(Self {
+            funds: Funds::new(parts.run.budget()),
             configured: cr_config::file_settings()?,
             layout: parts.layout,
             run: parts.run,
@@ -83,7 +88,7 @@ impl Engine {
             self.stop_running();
         }
         let ending = done?;
-        let next = (ending.exit != Exit::Ok).then(|| self.run.resume_command());
+        let next = (ending.exit != Exit::Ok).then(|| self.next_command(&ending));
         self.log_run(&cr_stream::Run {
             state: ending.state.into(),
             reason: ending.reason.as_str().into(),
@@ -109,6 +114,12 @@ impl Engine {
             self.tasks.push(record);
         }
         self.chains = chains(self.run.tasks.iter());
+        // Before any other starts: they were given their budget by an engine before.
+        for at in 0..self.tasks.len() {
+            if let TaskState::Open(number) = self.tasks[at].assessment.state {
+                self.set_aside(at, number)?;
+            }
+        }
         Ok(())
     }
 
@@ -193,12 +204,16 @@ impl Engine {
             pause_file: is_paused.then_some(&pause_file),
             signal: self.stop_signal,
             budget: self.budget.as_deref(),
+            purse: self.purse(),
             now: Timestamp::now(),
         })
     }
 
     /// Whether the run ends so. It stops only once at each breakpoint.
     fn is_reached(&mut self, ending: &Ending) -> anyhow::Result<bool> {
+        if let Some(raised) = ending.raised {
+            return Ok(!self.is_raised(ending, raised)?);
+        }
         let Some(at) = ending.breakpoint else {
             return Ok(true);
         };

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use crate::layout::Attempts;
 use crate::prompt::NextAttempt;
+use crate::run_budget::Purse;
 use crate::schedule::{RunOptions, Situation, TaskRecord, chains, common_files, schedule};
 use crate::task::Task;
 use crate::task_state::{Assessment, TaskState};
@@ -66,6 +67,17 @@ impl Forecast {
     }
 }
 
+impl RunOptions {
+    /// Without any stop on the way.
+    fn plain(slots: usize, range: usize) -> Self {
+        Self {
+            slots,
+            range,
+            ..Self::default()
+        }
+    }
+}
+
 /// A task of the plan as the engine sees it before its first attempt.
 fn record(task: &Task, is_done: bool) -> TaskRecord {
     let state = if is_done {
@@ -93,18 +105,14 @@ fn simulate(tasks: &[Task], done: &[bool], slots: usize, range: usize) -> Vec<Op
     let pairs = tasks.iter().zip(done);
     let records = pairs.map(|(task, &is_done)| record(task, is_done));
     let mut records: Vec<TaskRecord> = records.collect();
-    let options = RunOptions {
-        slots,
-        range,
-        ..RunOptions::default()
-    };
+    let options = RunOptions::plain(slots, range);
     let chains = chains(tasks.iter());
     let mut planned = vec![None; tasks.len()];
     let mut watched = vec![false; tasks.len()];
     let mut slot_ends: Vec<Option<usize>> = vec![None; slots];
     let (mut now, mut count) = (0.0, 0);
     loop {
-        let schedule = schedule(&Situation {
+        let started = schedule(&Situation {
             tasks: &records,
             options: &options,
             watched: &watched,
@@ -112,9 +120,10 @@ fn simulate(tasks: &[Task], done: &[bool], slots: usize, range: usize) -> Vec<Op
             pause_file: None,
             signal: None,
             budget: None,
+            purse: Purse::default(),
             now: Timestamp::UNIX_EPOCH,
         });
-        for at in schedule.start {
+        for at in started.start {
             let Some(slot) = slot_ends.iter().position(Option::is_none) else {
                 break;
             };

@@ -2,16 +2,17 @@
 //! agent reports.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use anyhow::Context;
 use cr_io::NewerSchema;
 use cr_rundir::RunDir;
-use cr_summary::Summary;
+use cr_summary::{QuotaWindow, Summary};
 use cr_verdict::Outcome;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use crate::attempt::{End, Spec};
+use crate::attempt::{End, Quota, Spec};
 use crate::task::{Commit, Task};
 
 /// The status of its task that the agent reports; other fields are ignored.
@@ -70,7 +71,13 @@ pub(crate) fn by_summary(dir: &RunDir, spec: &Spec) -> anyhow::Result<End> {
     let status = status_in(&summary).filter(|_| spec.sprint);
     let limit_ms = summary.ended_by_clock().and_then(|limit| limit.limit_ms);
     let session = summary.resumable_session().map(str::to_owned);
+    let quota = summary.agent.quota.as_ref().and_then(five_hours);
+    let tokens = &summary.tokens;
+    let tokens = tokens.input + tokens.output.unwrap_or_default();
+    let cached = summary.tokens.cache_read + summary.tokens.cache_creation;
     let mut end = End {
+        tokens: Some(tokens + cached).filter(|&tokens| tokens > 0),
+        quota,
         category: summary.category.map(Cow::into_owned),
         action: summary.retry.action.into_owned(),
         limit_ms,
@@ -97,6 +104,15 @@ pub(crate) fn by_summary(dir: &RunDir, spec: &Spec) -> anyhow::Result<End> {
         apply_status(&mut end, status);
     }
     Ok(end)
+}
+
+/// The window of five hours among those that the agent has named.
+fn five_hours(windows: &BTreeMap<String, QuotaWindow>) -> Option<Quota> {
+    let window = windows.get("five_hour")?;
+    Some(Quota {
+        used: window.used?,
+        resets_at: window.resets_at,
+    })
 }
 
 /// The status that the agent was asked to end its answer with. JSON before it

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::agent_options;
 use crate::args::SPRINT_LOOP;
 use crate::attempt::{Ended, Spec, read_state};
+use crate::run_budget::RunBudget;
 use crate::task::Task;
 
 /// The record of a run: its plan and settings.
@@ -40,6 +41,9 @@ pub(crate) struct Settings {
     /// The milestone in whose session the tasks run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) milestone: Option<String>,
+    /// What all attempts may use together, if the user has said it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) budget: Option<RunBudget>,
     /// The agent's options as the user gave them, if the run is one task that
     /// came as a command line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,6 +67,7 @@ impl Default for Settings {
             backoff: vec![1.0, 5.0, 30.0],
             turns_max: turns_max(),
             milestone: None,
+            budget: None,
             agent: None,
             arguments: None,
         }
@@ -94,6 +99,14 @@ impl Settings {
 }
 
 impl Run {
+    /// What all attempts may use together. The attempts of one command line have only
+    /// a budget each.
+    pub(crate) fn budget(&self) -> Option<RunBudget> {
+        let of_tasks = || RunBudget::of_tasks(self.tasks.iter());
+        let is_plan = self.settings.agent.is_none();
+        self.settings.budget.or_else(of_tasks).filter(|_| is_plan)
+    }
+
     /// The command that resumes this run.
     pub(crate) fn resume_command(&self) -> String {
         let tool = match &self.settings {

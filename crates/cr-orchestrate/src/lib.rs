@@ -37,6 +37,7 @@ mod relay;
 mod report;
 mod reporter;
 mod retry;
+mod run_budget;
 mod schedule;
 mod status;
 mod stop;
@@ -181,6 +182,7 @@ fn settings(args: &Args, before: Settings) -> Settings {
     Settings {
         sprint: args.sprint || before.sprint,
         retries: args.retries.unwrap_or(before.retries),
+        budget: args.budget.or(before.budget),
         milestone: args.milestone.clone().or(before.milestone),
         max_wait: args.max_wait.as_ref().map(seconds).or(before.max_wait),
         backoff: match args.backoff.as_slice() {

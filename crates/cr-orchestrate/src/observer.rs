@@ -60,6 +60,12 @@ pub(crate) trait Observer: fmt::Debug {
         true
     }
 
+    /// Asks the person at the terminal; false if there is none. The answer comes on
+    /// standard input.
+    fn asks(&mut self, _question: &str) -> bool {
+        false
+    }
+
     /// The run is over.
     fn run_finished(&mut self, finished: &Finished<'_>) -> anyhow::Result<()>;
 

@@ -1,7 +1,7 @@
 //! Reports the run of a plan: lines on standard output, sentences on standard
 //! error, a report at the end.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use anyhow::Context;
 
@@ -55,6 +55,15 @@ impl Observer for Reporter {
         if let Some(next) = &line.next {
             self.say(&format!("to go on: {next}"));
         }
+    }
+
+    fn asks(&mut self, question: &str) -> bool {
+        let is_there = io::stdin().is_terminal() && io::stderr().is_terminal();
+        if is_there && self.with_sentences {
+            let question = cr_io::sanitized(question);
+            let _ = io::stderr().write_all(format!("{}: {question} ", self.program).as_bytes());
+        }
+        is_there && self.with_sentences
     }
 
     fn run_finished(&mut self, finished: &Finished<'_>) -> anyhow::Result<()> {

@@ -9,9 +9,11 @@ use cr_io::Exit;
 use cr_verdict::Outcome;
 use jiff::Timestamp;
 
+use crate::attempt::Limits;
 use crate::layout::Attempts;
+use crate::run_budget::{Purse, Refusal, RunBudget};
 use crate::task::Task;
-use crate::task_state::{Assessment, TaskState};
+use crate::task_state::{Assessment, TaskState, limits};
 
 /// A task and what is recorded of it.
 #[derive(Clone, Debug)]
@@ -21,6 +23,16 @@ pub(crate) struct TaskRecord {
     pub(crate) assessment: Assessment,
     /// The run has already stopped before this task.
     pub(crate) is_break_passed: bool,
+}
+
+impl TaskRecord {
+    /// The limits of the next attempt, if the task can be started.
+    pub(crate) fn next_limits(&self) -> Option<Limits> {
+        match &self.assessment.state {
+            TaskState::Ready { next, .. } => Some(limits(&self.task, next)),
+            _ => None,
+        }
+    }
 }
 
 /// Options of this start of a run. They are not recorded.
@@ -57,6 +69,8 @@ pub(crate) struct Situation<'a> {
     pub(crate) signal: Option<i32>,
     /// Why no attempt may start: a budget of the user's is used up.
     pub(crate) budget: Option<&'a str>,
+    /// What attempts may use.
+    pub(crate) purse: Purse,
     pub(crate) now: Timestamp,
 }
 
@@ -82,6 +96,8 @@ pub(crate) struct Ending {
     pub(crate) reason: String,
     /// The task that the run stopped before.
     pub(crate) breakpoint: Option<usize>,
+    /// The budget of the run with which it would go on.
+    pub(crate) raised: Option<RunBudget>,
 }
 
 impl Ending {
@@ -91,6 +107,7 @@ impl Ending {
             state,
             reason: reason.into(),
             breakpoint: None,
+            raised: None,
         }
     }
 }
@@ -162,6 +179,7 @@ fn starts(situation: &Situation<'_>, busy: usize) -> Schedule {
     }
     let free = situation.options.slots.saturating_sub(busy);
     let mut at_work = AtWork::new(situation);
+    let (mut purse, mut refused) = (situation.purse, None);
     for (at, not_before) in ready {
         if schedule.start.len() >= free {
             break;
@@ -179,12 +197,27 @@ fn starts(situation: &Situation<'_>, busy: usize) -> Schedule {
                 schedule.end = Some(breakpoint(situation, at));
             }
             break;
-        } else {
+        } else if purse.take(&situation.tasks[at]).is_ok() {
             at_work.add(at);
             schedule.start.push(at);
+        } else {
+            // A task that needs less may still start.
+            refused.get_or_insert(at);
         }
     }
+    if schedule.start.is_empty() && schedule.wake_at.is_none() {
+        let refused = refused.and_then(|at| purse.refusal(&situation.tasks[at]));
+        schedule.end = schedule.end.or(refused.map(unaffordable));
+    }
     schedule
+}
+
+/// The end of a run that may not use more.
+fn unaffordable(refusal: Refusal) -> Ending {
+    Ending {
+        raised: Some(refusal.raised),
+        ..Ending::new(Exit::Code(3), "stopped", refusal.reason)
+    }
 }
 
 /// The tasks that are being worked on, by the files that they may change.

@@ -99,6 +99,7 @@ impl Plan {
             pause_file: None,
             signal: None,
             budget: None,
+            purse: Purse::default(),
             now: NOW,
         };
         change(&mut options, &mut scratch);

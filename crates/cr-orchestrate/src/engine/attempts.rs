@@ -12,7 +12,7 @@ use crate::attempt::{Ended, Spec};
 use crate::log::ended_task;
 use crate::prompt::{self, NextAttempt};
 use crate::schedule::TaskRecord;
-use crate::task_state::{TaskState, limits};
+use crate::task_state::TaskState;
 use crate::{agent_options, report};
 
 impl Engine {
@@ -70,7 +70,7 @@ impl Engine {
             run_id,
             number,
             task: task.clone(),
-            limits: limits(task, next),
+            limits: self.next_limits(record),
             resume: session.filter(|_| resume),
             resumed: resume && was_cut,
             sprint: self.run.settings.sprint,
@@ -140,6 +140,7 @@ impl Engine {
             run_dir: Some(path.to_string_lossy()),
             ..cr_stream::Task::default()
         })?;
+        self.set_aside(at, number)?;
         self.observer.attempt_began(&path, number)?;
         let dies_with_engine = self.options.attempts_die_with_engine;
         let ignores_hangup = self.stop_requests.ignores_hangup();
@@ -178,6 +179,7 @@ impl Engine {
         };
         let task = self.tasks[at].task.clone();
         let record = self.read_record(task)?;
+        self.funds.release(at);
         self.tell_end(&record, attempt.number)?;
         self.show(&record)?;
         self.tasks[at] = record;

@@ -51,6 +51,8 @@ fn the_schedule_says_when_each_task_starts_and_what_it_waits_for() {
     assert_eq!(run["conflicts"], conflict);
     assert_eq!(run["cost_ceiling_usd"], 8.5);
     assert_eq!(run["duration_seconds"], 3900.0);
+    assert_eq!(run["run_budget"], "12.75");
+    assert_eq!(json_of(&case, &["--budget", "80%"])["run_budget"], "80%");
     assert!(!case.path("state").exists(), "a dry run leaves nothing");
 }
 
@@ -74,7 +76,7 @@ Wave 1
 Same files, so never at the same time
   api, ui: src/*.rs
 
-Cost  at most $8.50 for the first attempts
+Cost  at most $8.50 for the first attempts; --budget 12.75 for the run
 Time  about 1h5m
 ";
     assert_eq!(ended.out, expected);

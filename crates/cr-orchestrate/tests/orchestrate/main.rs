@@ -1,5 +1,6 @@
 //! `cr-orchestrate` as a process, with a script as the agent.
 
+mod budget;
 mod case;
 mod crash;
 mod dry_run;

@@ -76,7 +76,7 @@ fn the_configuration_sets_the_highest_limit_of_turns_and_the_time_of_a_task() {
 #[test]
 fn a_budget_is_raised_by_half() {
     let script = r#"result '"subtype":"error_max_budget_usd","is_error":false,"result":""' 0"#;
-    let case = second(script, "budget_usd: 2", &[]);
+    let case = second(script, "budget_usd: 2", &["--budget", "10"]);
     assert!(case.seen("a", 1, "args").contains("--max-budget-usd=2"));
     assert!(case.seen("a", 2, "args").contains("--max-budget-usd=3"));
 }
