@@ -4,18 +4,21 @@
 //! covers it: all of it while its log is not imported; afterwards only what is in
 //! no log, such as the calls that name a session. So the order in which a run is
 //! recorded and its log is imported does not matter. In the same way a session's
-//! running total counts as far as neither messages nor runs cover it.
+//! running total counts as far as neither messages nor runs cover it. A summary of
+//! a log has the messages that the log copied from another session; when the log is
+//! imported they are the other session's, and the summary has nothing beyond it.
 //!
 //! A total that is exact (of a result, or the agent's own running total) corrects
 //! the estimates of its messages: the rest may be negative money, never negative
 //! tokens.
 
+mod run;
+
 use std::collections::HashSet;
 
 use rusqlite::{Connection, params};
 
-/// Messages of a run may carry times a little outside of it.
-const TOLERANCE_MS: i64 = 1000;
+use run::Run;
 
 /// Computes the sums of `sessions` again, and of all sessions that share a run
 /// with them.
@@ -36,7 +39,7 @@ pub(crate) fn rebuild(db: &Connection, sessions: &HashSet<i64>) -> rusqlite::Res
         FROM message WHERE session IN (SELECT session FROM touched)
         GROUP BY 1, 2, 3, 4, 5, 6;",
     )?;
-    for run in runs(db)? {
+    for run in run::runs(db)? {
         add_run(db, &run)?;
     }
     for session in totals(db)? {
@@ -62,79 +65,6 @@ fn mark(db: &Connection, sessions: &HashSet<i64>) -> rusqlite::Result<()> {
         JOIN touched ON touched.session = run_session.session
         JOIN run ON run.run_key = run_session.run_key;",
     )
-}
-
-/// A run whose rest is computed.
-#[derive(Debug)]
-struct Run {
-    key: String,
-    session: i64,
-    project: i64,
-    machine: i64,
-    /// The time of its messages, if it is known.
-    window: Option<(i64, i64)>,
-    /// When it counts.
-    at: i64,
-    is_exact: bool,
-    is_estimate: bool,
-    has_cost: bool,
-    /// The model of its main thread.
-    model: i64,
-    /// Messages of its main thread.
-    messages: i64,
-}
-
-fn runs(db: &Connection) -> rusqlite::Result<Vec<Run>> {
-    let sql = "SELECT run_key, run.session, project, machine, started_at, ended_at, cost_source,
-            last_uuid, messages, model, run.cost_nano IS NOT NULL
-        FROM run JOIN touched ON touched.session = run.session ORDER BY run_key";
-    let mut statement = db.prepare_cached(sql)?;
-    let mut rows = statement.query([])?;
-    let mut runs = Vec::new();
-    while let Some(row) = rows.next()? {
-        let (session, started, ended): (i64, Option<i64>, Option<i64>) =
-            (row.get(1)?, row.get(4)?, row.get(5)?);
-        let source: String = row.get(6)?;
-        let window = match started.zip(ended) {
-            Some((started, ended)) => Some((started - TOLERANCE_MS, ended + TOLERANCE_MS)),
-            None => window_of_lines(db, session, &row.get::<_, String>(7)?, row.get(8)?)?,
-        };
-        let at = ended.or(started).or(window.map(|(_, end)| end));
-        runs.push(Run {
-            key: row.get(0)?,
-            session,
-            project: row.get(2)?,
-            machine: row.get(3)?,
-            window,
-            at: at.unwrap_or(0),
-            is_exact: source == "result",
-            is_estimate: source == "estimate",
-            has_cost: row.get(10)?,
-            model: row.get(9)?,
-            messages: row.get(8)?,
-        });
-    }
-    Ok(runs)
-}
-
-/// The time of a run that has none: its last line and the number of its messages
-/// say which messages of the session are its own.
-fn window_of_lines(
-    db: &Connection,
-    session: i64,
-    last_uuid: &str,
-    messages: i64,
-) -> rusqlite::Result<Option<(i64, i64)>> {
-    let sql = "SELECT min(at), max(last_at) FROM (
-            SELECT at, last_at FROM message
-            WHERE session = ?1 AND agent = 0 AND at <= (
-                SELECT at FROM message WHERE session = ?1 AND uuid = ?2 AND ?2 <> '')
-            ORDER BY at DESC LIMIT ?3)";
-    db.prepare_cached(sql)?
-        .query_row(params![session, last_uuid, messages], |row| {
-            let window: (Option<i64>, Option<i64>) = (row.get(0)?, row.get(1)?);
-            Ok(window.0.zip(window.1))
-        })
 }
 
 /// Tokens and money of one model.

@@ -1,7 +1,8 @@
 //! The same run from its summary and from its log.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::logs::{answer, with};
 use crate::case::Case;
 
 /// The summary of a recorded run.
@@ -57,4 +58,60 @@ fn l3_a_run_recorded_and_its_log_imported_count_once_in_either_order() {
         assert_eq!(money(&imported), money(&first), "{name}");
         assert_eq!(sums(&recorded), expected, "{name}");
     }
+}
+
+#[test]
+fn l3_a_subagent_that_works_on_after_the_last_line_of_a_log_counts_once() {
+    let case = Case::new();
+    let log = case.put("p/s.jsonl", &[answer("s", "m", 10)]);
+    let later = json!({"isSidechain": true, "agentId": "a",
+        "timestamp": "2026-11-18T03:25:00.000Z"});
+    let agent = with(answer("s", "n", 20), &later);
+    case.put("p/s/subagents/agent-a.jsonl", &[agent]);
+    let output = case.world.tool("cr-summarize").arg(log).output();
+    let summary = String::from_utf8(output.expect("run").stdout).expect("text");
+    assert_eq!(case.feed(&["record"], &summary).code, Some(0));
+    assert_eq!(case.counted().1, 30);
+    case.import();
+    assert_eq!(case.counted(), (2, 30));
+    // What comes after the next prompt is not the run's.
+    let more = with(
+        answer("s", "k", 5),
+        &json!({"timestamp": "2026-11-18T04:00:00.000Z"}),
+    );
+    case.put("p/s.jsonl", &[answer("s", "m", 10), more]);
+    case.import();
+    assert_eq!(case.counted(), (3, 35));
+}
+
+#[test]
+fn l3_a_summary_of_a_forks_log_counts_no_message_of_the_original_again() {
+    let at = |time: &str| json!({"timestamp": format!("2026-11-18T{time}:00:00.000Z")});
+    let copy = json!({"forkedFrom": {"sessionId": "s", "messageUuid": "u"}});
+    let case = Case::new();
+    case.put("p/s.jsonl", &[answer("s", "m", 10), answer("s", "n", 20)]);
+    let fork = [
+        with(answer("f", "m", 10), &copy),
+        with(answer("f", "k", 5), &at("05")),
+    ];
+    let log = case.put("p/f.jsonl", &fork);
+    let output = case.world.tool("cr-summarize").arg(log).output();
+    let summary = String::from_utf8(output.expect("run").stdout).expect("text");
+    let done = case.feed(&["record"], &summary);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_eq!(case.counted(), (2, 15), "no log is imported");
+    case.import();
+    assert_eq!(case.counted(), (3, 35));
+    // What came after the last import counts from the summary.
+    let later = [
+        fork[0].clone(),
+        fork[1].clone(),
+        with(answer("f", "l", 7), &at("06")),
+    ];
+    let log = case.put("p/f.jsonl", &later);
+    let output = case.world.tool("cr-summarize").arg(log).output();
+    let summary = String::from_utf8(output.expect("run").stdout).expect("text");
+    assert_eq!(case.feed(&["record"], &summary).code, Some(0));
+    case.import();
+    assert_eq!(case.counted(), (4, 42));
 }
