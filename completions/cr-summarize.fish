@@ -1,5 +1,5 @@
 complete -c cr-summarize -l context-window -d 'Size of the context window, where the input does not say it' -r
-complete -c cr-summarize -l prices -d 'Estimate by the prices in this file, in dollars for a million tokens: `{"MODEL": {"input": 3, "output": 15, "cache_read": 0.3, "cache_creation": 3.75}}`. `cache_creation_1h` is for writes that are kept for an hour (else 1.6 times `cache_creation`)' -r -F
+complete -c cr-summarize -l prices -d 'Estimate by the prices in this file, in dollars for a million tokens, 0 to 10000: `{"MODEL": {"input": 3, "output": 15, "cache_read": 0.3, "cache_creation": 3.75}}`. `cache_creation_1h` is for writes that are kept for an hour (else 1.6 times `cache_creation`)' -r -F
 complete -c cr-summarize -l run-dir -d 'Also write the summary to DIR/summary.json' -r -F
 complete -c cr-summarize -l max-line -d 'Skip lines longer than this many bytes' -r
 complete -c cr-summarize -l full -d 'Print all fields in full, without a length limit'

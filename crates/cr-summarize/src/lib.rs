@@ -106,7 +106,7 @@ pub struct Args {
     #[arg(long)]
     pub estimate_cost: bool,
 
-    /// Estimate by the prices in this file, in dollars for a million tokens:
+    /// Estimate by the prices in this file, in dollars for a million tokens, 0 to 10000:
     /// `{"MODEL": {"input": 3, "output": 15, "cache_read": 0.3, "cache_creation": 3.75}}`.
     /// `cache_creation_1h` is for writes that are kept for an hour (else 1.6
     /// times `cache_creation`)

@@ -7,20 +7,43 @@ use std::path::Path;
 use anyhow::{Context, anyhow};
 use cr_event::Usage;
 use cr_io::Exit;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 /// Dollars for a million tokens.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 struct Price {
+    #[serde(deserialize_with = "dollars")]
     input: f64,
+    #[serde(deserialize_with = "dollars")]
     output: f64,
+    #[serde(deserialize_with = "dollars")]
     cache_read: f64,
     /// A write that is kept for five minutes.
+    #[serde(deserialize_with = "dollars")]
     cache_creation: f64,
     /// A write that is kept for an hour.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "some_dollars")]
     cache_creation_1h: Option<f64>,
+}
+
+/// The highest price; one above it is a mistake.
+const HIGHEST: f64 = 10_000.0;
+
+fn dollars<'de, D: Deserializer<'de>>(source: D) -> Result<f64, D::Error> {
+    in_range(f64::deserialize(source)?)
+}
+
+fn some_dollars<'de, D: Deserializer<'de>>(source: D) -> Result<Option<f64>, D::Error> {
+    Option::deserialize(source)?.map(in_range).transpose()
+}
+
+fn in_range<E: serde::de::Error>(price: f64) -> Result<f64, E> {
+    if (0.0..=HIGHEST).contains(&price) {
+        return Ok(price);
+    }
+    let text = format!("expected dollars for a million tokens, from 0 to {HIGHEST}");
+    Err(E::custom(text))
 }
 
 /// A write for an hour costs twice the input, one for five minutes 1.25 times.

@@ -120,13 +120,20 @@ fn cost_is_estimated_only_where_asked_for_and_known() {
         .output()
         .expect("run");
     assert_eq!(summary(&output).1["cost_usd"], 2.0, "by the configuration");
-    std::fs::write(&file, "{\"m\": {\n  \"input\": \"free\"}}").expect("written");
-    let output = tool().args(flags).write_stdin("").output().expect("run");
-    assert_eq!(output.status.code(), Some(78));
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let place = format!("cr-summarize: {}:2: invalid type", file.display());
-    assert!(said.starts_with(&place), "{said}");
-    assert!(!said.contains(" at line "), "{said}");
+    let range = "expected dollars for a million tokens, from 0 to 10000";
+    for (price, cause) in [
+        ("\"input\": \"free\"", "invalid type"),
+        ("\"output\": -1", range),
+        ("\"cache_creation_1h\": 10001", range),
+    ] {
+        std::fs::write(&file, format!("{{\"m\": {{\n  {price}}}}}")).expect("written");
+        let output = tool().args(flags).write_stdin("").output().expect("run");
+        assert_eq!(output.status.code(), Some(78));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let place = format!("cr-summarize: {}:2: {cause}", file.display());
+        assert!(said.starts_with(&place), "{said}");
+        assert!(!said.contains(" at line "), "{said}");
+    }
 }
 
 #[test]
