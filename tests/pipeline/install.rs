@@ -152,6 +152,12 @@ fn the_skill_is_installed_for_the_agent_replaced_and_removed() {
     assert_eq!(fs::read(&skill).expect("read"), b"mine");
 }
 
+/// A crontab that is a file.
+const CRONTAB: &str = "case $1 in
+    -l) cat \"$CALLS.table\" 2>/dev/null || { echo no crontab for me >&2; exit 1; } ;;
+    -) cat >\"$CALLS.table\" ;;
+    esac";
+
 #[test]
 fn a_timer_imports_session_logs_every_day_until_it_is_uninstalled() {
     let world = World::new();
@@ -171,10 +177,15 @@ fn a_timer_imports_session_logs_every_day_until_it_is_uninstalled() {
             .env("XDG_CONFIG_HOME", &config);
         command.env("CALLS", &calls).assert()
     };
-    fs::create_dir(world.path("works")).expect("made");
-    fs::create_dir(world.path("fails")).expect("made");
+    for folder in ["works", "crontab", "fails"] {
+        fs::create_dir(world.path(folder)).expect("made");
+    }
+    for folder in ["works", "crontab", "fails"] {
+        world.script(format!("{folder}/crontab"), "echo denied >&2; exit 1");
+        world.script(format!("{folder}/systemctl"), "exit 1");
+    }
     world.script("works/systemctl", "echo \"$*\" >>\"$CALLS\"");
-    world.script("fails/systemctl", "exit 1");
+    world.script("crontab/crontab", CRONTAB);
     let units = config.join("systemd/user");
 
     run("install", &["--timer"], "works").success();
@@ -203,16 +214,44 @@ fn a_timer_imports_session_logs_every_day_until_it_is_uninstalled() {
         "{called}"
     );
 
-    // Without systemd it says what to do.
+    // Without systemd it is a line of the crontab, among those of others.
+    let table = world.path("calls.table");
+    let lines = || fs::read_to_string(&table).expect("a crontab");
+    for before in ["", "5 * * * * own\n"] {
+        if !before.is_empty() {
+            fs::write(&table, before).expect("written");
+        }
+        for _ in 0..2 {
+            run("install", &["--timer"], "crontab")
+                .success()
+                .stdout(predicate::str::contains("installed a line in the crontab"));
+            let added = lines();
+            let added = added.strip_prefix(before).expect("the lines of others");
+            assert_eq!(added.lines().count(), 1, "{added}");
+            assert!(added.starts_with("17 3 * * * "), "{added}");
+            assert!(added.contains(" XDG_CONFIG_HOME='"), "{added}");
+            assert!(
+                added.contains("a prefix \\%/bin/cr-ledger' import "),
+                "{added}"
+            );
+        }
+        run("uninstall", &["--keep-timer"], "crontab").success();
+        assert!(lines().contains("cr-ledger"), "it is kept");
+        run("install", &[], "crontab").success();
+        run("uninstall", &[], "crontab").success();
+        assert_eq!(lines(), before);
+    }
+
+    // Without both it says what to do.
     run("install", &["--timer"], "fails")
         .success()
         .stdout(predicate::str::contains(
-            "systemctl --user cannot be used here",
+            "neither systemctl --user nor crontab can be used here",
         ))
-        .stdout(predicate::str::contains(" XDG_CONFIG_HOME='"))
         .stdout(predicate::str::contains(
-            "a prefix \\%/bin/cr-ledger' import\n",
+            "a prefix \\%/bin/cr-ledger' import ",
         ));
+    assert_eq!(lines(), "5 * * * * own\n");
     assert_eq!(tree(&units), [""; 0]);
     fs::write(units.join("cr-ledger-import.timer"), "mine").expect("written");
     run("install", &["--timer"], "works")
