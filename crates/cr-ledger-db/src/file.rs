@@ -329,7 +329,7 @@ pub fn explain(err: rusqlite::Error) -> anyhow::Error {
         Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
             (Exit::Io, Some("the ledger cannot be written"))
         }
-        Some(ErrorCode::DiskFull) => (Exit::Io, Some("the disk is full; nothing was recorded")),
+        Some(ErrorCode::DiskFull) => (Exit::Io, Some("the disk is full; this change was not made")),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             (Exit::Retry, Some("another process holds the ledger"))
         }

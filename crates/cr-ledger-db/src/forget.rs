@@ -1,5 +1,6 @@
 //! Removing facts.
 
+use anyhow::Context;
 use rusqlite::{Connection, params};
 
 use crate::file::{Ledger, explain};
@@ -80,21 +81,22 @@ impl Ledger {
         count(&transaction, selection).map_err(explain)
     }
 
-    /// Removes what the selection names, also from the pages of the file that are
+    /// Removes what the selection names, also from the parts of the file that are
     /// no longer used.
     pub fn forget(&mut self, selection: &Selection) -> anyhow::Result<Forgotten> {
-        let pragma = |db: &Connection, name: &str, value: &str| {
-            db.pragma_update_and_check(None, name, value, |_| Ok(()))
-                .map_err(explain)
-        };
-        pragma(&self.db, "secure_delete", "ON")?;
         let forgotten = self.write(|writer| Ok(writer.forget(selection)?))?;
         // Some of the texts have no number any more.
         self.texts.clear();
         self.write(|writer| Ok(remove_unused_texts(writer.db)?))?;
         self.texts.clear();
-        // A reader may hold the log of changes; the next writer empties it then.
-        pragma(&self.db, "wal_checkpoint", "TRUNCATE")?;
+        // Rows that grew or moved have left copies of themselves in every table's
+        // pages, which `secure_delete` does not reach. A reader may hold the log of
+        // changes; the next writer empties it then.
+        self.db
+            .execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
+            .map_err(explain)
+            .context("it is deleted, but the file may still have copies in unused parts")
+            .with_context(|| self.path().display().to_string())?;
         Ok(forgotten)
     }
 }

@@ -15,7 +15,8 @@ use crate::location::Location;
 
 /// Delete what the ledger knows of a project, or of the time before a date
 ///
-/// Prints what is deleted. Logs that were imported are not read again, so what is
+/// Prints what is deleted. Nothing of it stays in the file, except that the logs that
+/// were imported are known by their paths: they are not read again, so what is
 /// forgotten stays so, unless another ledger that has it is merged.
 #[derive(Args, Debug)]
 #[group(id = "what", required = true, multiple = true, args = ["project", "before"])]

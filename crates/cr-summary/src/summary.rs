@@ -169,7 +169,7 @@ pub struct Summary {
     /// Why the run is not in the ledger.
     ///
     /// Absent: unless the ledger could not be written; only in the run directory.
-    /// Example: `"the disk is full; nothing was recorded"`
+    /// Example: `"the disk is full; this change was not made"`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ledger_error: Option<String>,
     /// The file of `--output-file`.

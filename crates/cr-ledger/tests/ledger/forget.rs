@@ -84,6 +84,17 @@ fn nothing_of_a_project_is_left_in_the_file() {
         let has = |bytes: &Vec<u8>| bytes.windows(6).any(|word| word == b"secret");
         files.iter().any(has)
     };
+    // Rows that grow leave copies of themselves in unused parts of pages.
+    let runs = (0..60).map(|number| {
+        let mut run = summary(&format!("run-{number}"), &format!("session-{number}"), 0.5);
+        run["cwd"] = json!("/home/dev/other-secret/sub");
+        format!("{run}\n")
+    });
+    let runs: String = runs.collect();
+    for task in ["", "plan/a-task-with-a-name-that-is-long"] {
+        let done = case.feed(&["record", "--task", task], &runs);
+        assert_eq!(done.code, Some(0), "{done:?}");
+    }
     assert!(has_secret());
     case.ok(&["forget", "--project", "/home/dev/other-secret"]);
     assert!(!has_secret());
