@@ -48,6 +48,7 @@ _cr_orchestrate() {
     :--until) _cr_orchestrate_offer "$cur" < <(_cr_orchestrate_tasks) && return ;;
     :--break) _cr_orchestrate_offer "$cur" < <(_cr_orchestrate_tasks) && return ;;
     :--retries) return ;;
+    :--models) return ;;
     :--max-wait) return ;;
     :--backoff) return ;;
     :--budget) return ;;
@@ -59,13 +60,14 @@ _cr_orchestrate() {
     :--max-turns) return ;;
     :--max-budget) return ;;
     :--timeout) return ;;
+    :--timeout-multiplier) return ;;
     esac
     case $command:$cur in
     status:-*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' --json --quiet -q --runs --help -h) ;;
     status:*) _cr_orchestrate_offer "$cur" < <(_cr_orchestrate_orchestrated_runs) ;;
     help:-*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' ) ;;
     help:*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' status help) ;;
-    :-*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' --resume-run --dry-run --json --until --break --halt --sprint --retries --max-wait --backoff --budget --again --milestone --rerun-lost --accept-changed --report --quiet -q --output-schema --task-schema --cwd -C --model -m --permission-mode --max-turns --max-budget --timeout --help -h --version -V) ;;
+    :-*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' --resume-run --dry-run --json --until --break --halt --sprint --retries --models --max-wait --backoff --budget --again --milestone --rerun-lost --accept-changed --report --quiet -q --output-schema --task-schema --cwd -C --model -m --permission-mode --max-turns --max-budget --timeout --timeout-multiplier --help -h --version -V) ;;
     :*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' status help) ;;
     esac
 }

@@ -23,7 +23,7 @@ end
 
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_cr_orchestrate_global_optspecs
-    string join \n resume-run= dry-run json until= break= halt sprint retries= max-wait= backoff= budget= again= milestone= rerun-lost accept-changed report q/quiet output-schema task-schema C/cwd= m/model= permission-mode= max-turns= max-budget= timeout= h/help V/version
+    string join \n resume-run= dry-run json until= break= halt sprint retries= models= max-wait= backoff= budget= again= milestone= rerun-lost accept-changed report q/quiet output-schema task-schema C/cwd= m/model= permission-mode= max-turns= max-budget= timeout= timeout-multiplier= h/help V/version
 end
 
 function __fish_cr_orchestrate_needs_command
@@ -51,6 +51,7 @@ complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l r
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l until -d 'Stop when this task is done' -r -f -a "(_cr_orchestrate_tasks)"
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l break -d 'Stop before this task, once; may be repeated' -r -f -a "(_cr_orchestrate_tasks)"
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l retries -d 'Retry a failed task up to N times [default: 2]' -r
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l models -d 'The models in this order: when the retries with one are used up, or an agent takes more than 50 turns without the commit that its task requires, the next one gets a new session and 1.5 times the budget. A task with a model of its own begins with that' -r
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l max-wait -d 'The longest wait for a limit to reset [default: as long as it takes]' -r
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l backoff -d 'The pauses while the service is overloaded or cannot be reached [default: 1s,5s,30s]' -r
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l budget -d 'What all attempts may use together: dollars, tokens (2Mtokens), or per cent of the account\'s window of five hours (80%). An attempt starts only if it fits. [default: 1.5 times the sum of the tasks\' budgets, if all have one]' -r
@@ -61,7 +62,8 @@ complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -s m
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l permission-mode -d 'default, acceptEdits, plan, dontAsk, bypassPermissions, …' -r
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l max-turns -d 'The turn limit of a first attempt [default: 100]' -r
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l max-budget -d 'The budget of a first attempt, in dollars' -r
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l timeout -d 'The time limit of a first attempt [default: twice the estimate, else `task_timeout` of the configuration, 2h]' -r
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l timeout -d 'The time limit of a first attempt [default: the estimate times --timeout-multiplier, else `task_timeout` of the configuration, 2h]' -r
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l timeout-multiplier -d 'The time limit of a task that has an estimate, as a multiple of it' -r
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l dry-run -d 'Print the schedule, and start nothing: the order of the tasks, what each waits for, which may change the same files, what the first attempts may cost, how long it takes'
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l json -d 'With --dry-run, print the schedule as JSON'
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l halt -d 'Start no other task after one has failed'

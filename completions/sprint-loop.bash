@@ -49,6 +49,7 @@ _sprint_loop() {
     :--until) _sprint_loop_offer "$cur" < <(_sprint_loop_tasks) && return ;;
     :--break) _sprint_loop_offer "$cur" < <(_sprint_loop_tasks) && return ;;
     :--retries) return ;;
+    :--models) return ;;
     :--max-wait) return ;;
     :--backoff) return ;;
     :--budget) return ;;
@@ -60,13 +61,14 @@ _sprint_loop() {
     :--max-turns) return ;;
     :--max-budget) return ;;
     :--timeout) return ;;
+    :--timeout-multiplier) return ;;
     esac
     case $command:$cur in
     status:-*) _sprint_loop_offer "$cur" < <(printf '%s\n' --json --quiet -q --runs --help -h) ;;
     status:*) _sprint_loop_offer "$cur" < <(_sprint_loop_orchestrated_runs) ;;
     help:-*) _sprint_loop_offer "$cur" < <(printf '%s\n' ) ;;
     help:*) _sprint_loop_offer "$cur" < <(printf '%s\n' status help) ;;
-    :-*) _sprint_loop_offer "$cur" < <(printf '%s\n' --resume-run --max-agents -j --dry-run --json --until --break --halt --retries --max-wait --backoff --budget --again --milestone --rerun-lost --accept-changed --quiet -q --output-schema --task-schema --cwd -C --model -m --permission-mode --max-turns --max-budget --timeout --help -h --version -V) ;;
+    :-*) _sprint_loop_offer "$cur" < <(printf '%s\n' --resume-run --max-agents -j --dry-run --json --until --break --halt --retries --models --max-wait --backoff --budget --again --milestone --rerun-lost --accept-changed --quiet -q --output-schema --task-schema --cwd -C --model -m --permission-mode --max-turns --max-budget --timeout --timeout-multiplier --help -h --version -V) ;;
     :*) _sprint_loop_offer "$cur" < <(printf '%s\n' status help) ;;
     esac
 }

@@ -23,7 +23,7 @@ end
 
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_sprint_loop_global_optspecs
-    string join \n resume-run= j/max-agents= dry-run json until= break= halt retries= max-wait= backoff= budget= again= milestone= rerun-lost accept-changed q/quiet output-schema task-schema C/cwd= m/model= permission-mode= max-turns= max-budget= timeout= h/help V/version
+    string join \n resume-run= j/max-agents= dry-run json until= break= halt retries= models= max-wait= backoff= budget= again= milestone= rerun-lost accept-changed q/quiet output-schema task-schema C/cwd= m/model= permission-mode= max-turns= max-budget= timeout= timeout-multiplier= h/help V/version
 end
 
 function __fish_sprint_loop_needs_command
@@ -52,6 +52,7 @@ complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -s j -l
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l until -d 'Stop when this step is done' -r -f -a "(_sprint_loop_tasks)"
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l break -d 'Stop before this step, once; may be repeated' -r -f -a "(_sprint_loop_tasks)"
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l retries -d 'Retry a failed step up to N times [default: 2]' -r
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l models -d 'The models in this order: when the retries with one are used up, or an agent takes more than 50 turns without the commit that its step requires, the next one gets a new session and 1.5 times the budget. A step with a model of its own begins with that' -r
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l max-wait -d 'The longest wait for a limit to reset [default: as long as it takes]' -r
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l backoff -d 'The pauses while the service is overloaded or cannot be reached [default: 1s,5s,30s]' -r
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l budget -d 'What all attempts may use together: dollars, tokens (2Mtokens), or per cent of the account\'s window of five hours (80%). An attempt starts only if it fits. [default: 1.5 times the sum of the steps\' budgets, if all have one]' -r
@@ -62,7 +63,8 @@ complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -s m -l
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l permission-mode -d 'default, acceptEdits, plan, dontAsk, bypassPermissions, …' -r
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l max-turns -d 'The turn limit of a first attempt [default: 100]' -r
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l max-budget -d 'The budget of a first attempt, in dollars' -r
-complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l timeout -d 'The time limit of a first attempt [default: twice the estimate, else `step_timeout` of the configuration, 2h]' -r
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l timeout -d 'The time limit of a first attempt [default: the estimate times --timeout-multiplier, else `step_timeout` of the configuration, 2h]' -r
+complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l timeout-multiplier -d 'The time limit of a step that has an estimate, as a multiple of it' -r
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l dry-run -d 'Print the schedule, and start nothing: the order of the steps, what each waits for, which may change the same files, what the first attempts may cost, how long it takes'
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l json -d 'With --dry-run, print the schedule as JSON'
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l halt -d 'Start no other step after one has failed'

@@ -4,9 +4,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::run_budget::{self, RunBudget};
+use clap::{FromArgMatches, Parser};
 
-use clap::{Arg, CommandFactory, FromArgMatches, Parser};
+use crate::run_budget::{self, RunBudget};
+use crate::sprint_args::{SPRINT_LOOP, sprint_loop};
 
 const AFTER: &str = "\
 A PLAN is NDJSON, a JSON array, {\"tasks\": [...]}, YAML, or a folder of *.md files. In
@@ -24,7 +25,7 @@ If the run directory has a file called PAUSE, the run ends before the next attem
 Examples:
   cr-orchestrate --dry-run plan.yaml
   cr-orchestrate plan.yaml --retries 3 --max-wait 6h
-  cr-orchestrate plan.yaml --budget 20
+  cr-orchestrate plan.yaml --budget 20 --models haiku,sonnet,opus
   cr-orchestrate --resume-run 20261118T031500Z-1f0c22ab
   cr-orchestrate --resume-run 20261118T031500Z-1f0c22ab --again 'api=Use port 8080'
   cr-orchestrate status
@@ -114,6 +115,14 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     pub(crate) retries: Option<u32>,
 
+    /// The models in this order: when the retries with one are used up, or an agent
+    /// takes more than 50 turns without the commit that its task requires, the next one
+    /// gets a new session and 1.5 times the budget. A task with a model of its own
+    /// begins with that
+    #[arg(long, value_name = "MODELS", value_delimiter = ',',
+        value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) models: Vec<String>,
+
     /// The longest wait for a limit to reset [default: as long as it takes]
     #[arg(long, value_name = "TIME", value_parser = cr_io::parse_duration)]
     pub(crate) max_wait: Option<Duration>,
@@ -195,17 +204,18 @@ pub(crate) struct TaskDefaults {
     #[arg(long, value_name = "USD", alias = "max-budget-usd", value_parser = parse_budget)]
     pub(crate) max_budget: Option<f64>,
 
-    /// The time limit of a first attempt [default: twice the estimate, else
-    /// `task_timeout` of the configuration, 2h]
+    /// The time limit of a first attempt [default: the estimate times
+    /// --timeout-multiplier, else `task_timeout` of the configuration, 2h]
     #[arg(long, value_name = "TIME", value_parser = cr_io::parse_duration)]
     pub(crate) timeout: Option<Duration>,
+
+    /// The time limit of a task that has an estimate, as a multiple of it
+    #[arg(long, value_name = "N", default_value = "2", value_parser = parse_multiplier)]
+    pub(crate) timeout_multiplier: f64,
 }
 
 /// The name of this tool.
 const TOOL: &str = "cr-orchestrate";
-
-/// The name of the script that runs sprints.
-pub(crate) const SPRINT_LOOP: &str = "sprint-loop";
 
 /// The argument by which that script says that it is the caller.
 const AS_SPRINT_LOOP: &str = "--as-sprint-loop";
@@ -242,78 +252,6 @@ impl Args {
         }
     }
 }
-
-/// The command line of the script `sprint-loop`.
-pub fn sprint_loop() -> clap::Command {
-    let status = "Print the state of each step of a run";
-    Args::command()
-        .name(SPRINT_LOOP)
-        .about("Run the steps of a sprint, one after the other")
-        .long_about(SPRINT)
-        .after_help(SPRINT_AFTER)
-        .mut_args(of_steps)
-        .mut_subcommand("status", |command| command.about(status).mut_args(of_steps))
-}
-
-/// The same option, of a sprint. What the script always gives is not shown.
-fn of_steps(arg: Arg) -> Arg {
-    let is_given = ["sprint", "report"].contains(&arg.get_id().as_str());
-    let mut arg = arg.hide(is_given);
-    if let Some(help) = arg.get_help() {
-        let help = help.to_string().replace("task", "step");
-        arg = arg.help(help);
-    }
-    if arg.get_help_heading().is_some() {
-        arg = arg.help_heading("Defaults for steps that do not set these fields");
-    }
-    arg
-}
-
-const SPRINT: &str = "\
-Each agent is asked to report its status as JSON. The status `failed` is a failure, \
-also with exit code 0. A step whose agent reports `needs-human` is put aside with \
-its question, the other steps continue, and the loop ends with 4. Standard output \
-gets the report, standard error a sentence for each change. Agents skip permissions, \
-unless the step, --permission-mode, `CR_PERMISSION_MODE` or the configuration of \
-claude-runner says otherwise. All progress is on disk: if this process is killed, \
---resume-run continues the run and starts no attempt twice.
-
-A plan may be a list called `steps`. A step may be only a prompt; its id is then \
-step-1, step-2, and so on.";
-
-const SPRINT_AFTER: &str = "\
-A PLAN is YAML, a JSON array, {\"steps\": [...]}, NDJSON, or a folder of *.md files. The
-fields of a step are those of a task; see cr-orchestrate(1).
-
-If the run directory has a file called PAUSE, the run ends before the next attempt.
-
-Examples:
-  sprint-loop --dry-run SPRINT.yaml
-  sprint-loop SPRINT.yaml --retries 3 --max-wait 6h
-  sprint-loop --resume-run 20261118T031500Z-1f0c22ab
-  sprint-loop --resume-run 20261118T031500Z-1f0c22ab --again 'step-2=Use port 8080'
-  sprint-loop status
-
-Environment:
-  CR_CLAUDE           the agent's program (default: claude)
-  CR_CONFIG           the configuration file
-  CR_STATE_DIR        the state directory (default: $XDG_STATE_HOME/claude-runner)
-  CR_PERMISSION_MODE  as --permission-mode
-
-Exit status:
-  0    every step is done
-  1    a step failed
-  2    the command line or the plan is wrong; nothing was started
-  3    the budget of the run, or one of cr-ledger, is used up; nothing more was started
-  4    a step needs a person, or a breakpoint was reached
-  66   the plan or the run cannot be read
-  74   the state cannot be written
-  75   try again later: the wait is longer than --max-wait, the run is paused, or
-       another process runs it
-  77   not logged in, or no credit
-  78   unsafe run directory, wrong configuration, or a run of a newer version
-  125  sprint-loop itself failed
-  128+n  stopped by signal n; no agent is left running";
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -374,6 +312,15 @@ pub(crate) struct StatusArgs {
     /// Print the ids of all runs, the latest first
     #[arg(long, conflicts_with_all = ["run", "json", "quiet"])]
     pub(crate) runs: bool,
+}
+
+/// Reads a multiple of an estimate.
+fn parse_multiplier(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok();
+    let is_multiple = |number: &f64| number.is_finite() && *number > 0.0 && *number <= 1000.0;
+    number
+        .filter(is_multiple)
+        .ok_or_else(|| "expected a number above 0, at most 1000".to_owned())
 }
 
 /// Reads a budget: dollars, more than 0.

@@ -45,6 +45,9 @@ pub(crate) struct Spec {
     /// The id of the milestone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) milestone: Option<String>,
+    /// The model of `--models` that it has instead of the task's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) model: Option<String>,
     /// It resumes one because the attempt before was cut off.
     pub(crate) resumed: bool,
     pub(crate) sprint: bool,
@@ -87,6 +90,9 @@ impl Spec {
     pub(crate) fn change(&self, options: &mut AgentOptions) {
         options.cwd = Some(self.task.cwd.clone());
         agent_options::set_limits(options, self.limits);
+        if self.model.is_some() {
+            options.model.clone_from(&self.model);
+        }
         if self.resume.is_some() {
             options.resume.clone_from(&self.resume);
         }

@@ -155,20 +155,26 @@ fn apply_status(end: &mut End, status: Status) {
 }
 
 /// An agent that takes more turns than this without a commit is in a loop.
-const LOOP_TURNS: u64 = 50;
+pub(crate) const LOOP_TURNS: u64 = 50;
+
+/// What is wrong with an attempt of so many turns without a commit.
+pub(crate) fn looping(turns: u64) -> String {
+    format!("{turns} turns and no commit; {NO_COMMIT}: take smaller steps")
+}
+
+const NO_COMMIT: &str = "the work is done only when it is committed";
 
 /// What is wrong with the commits of a good run.
 pub(crate) fn commits(task: &Task, end: &End) -> Option<(Outcome, String)> {
-    const NONE: &str = "the work is done only when it is committed";
     let turns = end.num_turns.unwrap_or_default();
     match task.commit {
-        Commit::Required if end.commits.is_empty() && turns > LOOP_TURNS => Some((
-            Outcome::Looping,
-            format!("{turns} turns and no commit; {NONE}: take smaller steps"),
-        )),
-        Commit::Required if end.commits.is_empty() => {
-            Some((Outcome::NoCommit, format!("no commit was made; {NONE}")))
+        Commit::Required if end.commits.is_empty() && turns > LOOP_TURNS => {
+            Some((Outcome::Looping, looping(turns)))
         }
+        Commit::Required if end.commits.is_empty() => Some((
+            Outcome::NoCommit,
+            format!("no commit was made; {NO_COMMIT}"),
+        )),
         Commit::None if !end.commits.is_empty() => Some((
             Outcome::NoCommit,
             "a commit was made, and none is allowed".to_owned(),

@@ -9,9 +9,9 @@ use cr_rundir::{RunDir, RunId, Unsafe, file};
 use serde::{Deserialize, Serialize};
 
 use crate::agent_options;
-use crate::args::SPRINT_LOOP;
 use crate::attempt::{Ended, Spec, read_state};
 use crate::run_budget::RunBudget;
+use crate::sprint_args::SPRINT_LOOP;
 use crate::task::Task;
 
 /// The record of a run: its plan and settings.
@@ -41,6 +41,9 @@ pub(crate) struct Settings {
     /// The milestone in whose session the tasks run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) milestone: Option<String>,
+    /// The models, of which the next one comes when the retries with one are used up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) models: Vec<String>,
     /// What all attempts may use together, if the user has said it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) budget: Option<RunBudget>,
@@ -67,6 +70,7 @@ impl Default for Settings {
             backoff: vec![1.0, 5.0, 30.0],
             turns_max: turns_max(),
             milestone: None,
+            models: Vec::new(),
             budget: None,
             agent: None,
             arguments: None,

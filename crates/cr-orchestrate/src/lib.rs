@@ -22,12 +22,14 @@ mod budget;
 mod dry_run;
 mod dry_run_text;
 mod engine;
+mod escalation;
 mod fields;
 mod forecast;
 mod gate;
 mod judge;
 mod layout;
 mod log;
+mod loop_watch;
 mod observer;
 mod order;
 mod pipeline;
@@ -39,20 +41,23 @@ mod reporter;
 mod retry;
 mod run_budget;
 mod schedule;
+mod sprint_args;
 mod status;
 mod stop;
 mod stop_requests;
+mod stream_tail;
 mod supervise;
 mod task;
 mod task_fields;
 mod task_state;
 
+pub use args::Args;
 use args::Command;
-pub use args::{Args, sprint_loop};
 use engine::{Engine, Parts};
 use layout::{Run, RunLayout, Settings};
 use reporter::Reporter;
 use schedule::RunOptions;
+pub use sprint_args::sprint_loop;
 use stop_requests::StopRequests;
 use task::{Defaults, Task};
 
@@ -166,11 +171,14 @@ fn defaults(args: &Args) -> anyhow::Result<Defaults> {
     let turns = file.get("max_turns").and_then(|text| text.parse().ok());
     let text = |given: &Option<String>, key: &str| given.clone().or(file.get(key).cloned());
     Ok(Defaults {
-        model: text(&given.model, "model"),
+        model: (given.model.clone())
+            .or(args.models.first().cloned())
+            .or(file.get("model").cloned()),
         permission_mode: text(&given.permission_mode, "permission_mode"),
         max_turns: given.max_turns.or(turns.filter(|&turns| turns > 0)),
         budget_usd: given.max_budget.or(number("max_budget")),
         timeout: given.timeout.or(time).map(|time| time.as_secs_f64()),
+        timeout_multiplier: given.timeout_multiplier,
         task_timeout: config.task_timeout().as_secs_f64(),
         cwd,
     })
@@ -182,6 +190,10 @@ fn settings(args: &Args, before: Settings) -> Settings {
     Settings {
         sprint: args.sprint || before.sprint,
         retries: args.retries.unwrap_or(before.retries),
+        models: match args.models.as_slice() {
+            [] => before.models,
+            given => given.to_vec(),
+        },
         budget: args.budget.or(before.budget),
         milestone: args.milestone.clone().or(before.milestone),
         max_wait: args.max_wait.as_ref().map(seconds).or(before.max_wait),

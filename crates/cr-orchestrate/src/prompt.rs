@@ -23,6 +23,8 @@ pub(crate) struct NextAttempt {
     pub(crate) again: Option<RetryOptions>,
     /// It takes over from a session whose context is full.
     pub(crate) is_handoff: bool,
+    /// The model, if it is not the task's own.
+    pub(crate) model: Option<String>,
     /// What a person answered.
     pub(crate) answer: Option<String>,
 }

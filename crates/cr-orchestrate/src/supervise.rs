@@ -17,6 +17,7 @@ use cr_verdict::Outcome;
 use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
 
 use crate::attempt::{End, Spec, read_state};
+use crate::loop_watch::LoopWatch;
 use crate::stop::{self, Stop};
 use crate::{gate, judge, pipeline};
 
@@ -141,10 +142,12 @@ impl Attempt<'_> {
         if self.stop.is_asked() {
             return Ok(self.failed("stopped"));
         }
+        let watch = LoopWatch::start(self.dir, task)?;
         if let Err(err) = pipeline::run(self.dir, self.spec, self.notes, self.stop) {
             let why = cr_io::message(&err);
             return Ok(End::new(Outcome::SpawnFailed, &why));
         }
+        drop(watch);
         self.judged()
     }
 
@@ -176,6 +179,13 @@ impl Attempt<'_> {
     /// The end by the summary and, if that is good, by what must hold.
     fn judged(&mut self) -> anyhow::Result<End> {
         let mut end = judge::by_summary(self.dir, self.spec)?;
+        let mark = self.dir.read(file::ATTEMPT_LOOPING, 4096)?;
+        if let Some(why) = mark {
+            Outcome::Looping.as_str().clone_into(&mut end.outcome);
+            end.why = String::from_utf8_lossy(&why).into_owned();
+            end.error.clone_from(&end.why);
+            return Ok(end);
+        }
         if !end.is_success() {
             return Ok(end);
         }

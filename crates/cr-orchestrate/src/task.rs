@@ -66,6 +66,8 @@ pub(crate) struct Defaults {
     pub(crate) max_turns: Option<u64>,
     pub(crate) budget_usd: Option<f64>,
     pub(crate) timeout: Option<f64>,
+    /// The time limit of a task with an estimate, in estimates.
+    pub(crate) timeout_multiplier: f64,
     /// Seconds for a task with no other time limit and no estimate.
     pub(crate) task_timeout: f64,
     pub(crate) cwd: PathBuf,
@@ -98,7 +100,9 @@ impl Task {
     /// The task with all defaults, and with the files that it names read.
     fn filled(given: TaskFields, fields: &mut Fields<'_>, dir: &Path, defaults: &Defaults) -> Self {
         let estimate = given.estimated_duration.map(|Seconds(time)| time);
-        let usual = defaults.timeout.or(estimate.map(|time| 2.0 * time));
+        let usual = defaults
+            .timeout
+            .or(estimate.map(|time| defaults.timeout_multiplier * time));
         let text = |text: Option<Text>| text.map(|Text(text)| text);
         let texts = |list: Option<Texts>| list.map_or_else(Vec::new, |Texts(list)| list);
         Self {
@@ -129,9 +133,7 @@ impl Task {
                 .or(usual)
                 .unwrap_or(defaults.task_timeout),
             estimate,
-            retries: given
-                .retries
-                .map(|Count(n)| u32::try_from(n).unwrap_or(u32::MAX)),
+            retries: given.retries.map(Count::small),
             schema: given
                 .schema
                 .and_then(|AnswerSchema(value)| fields.schema(value, dir)),
@@ -144,6 +146,12 @@ impl Task {
             commit: given.commit.unwrap_or_default(),
             breakpoint: given.breakpoint.unwrap_or_default(),
         }
+    }
+}
+
+impl Count {
+    fn small(self) -> u32 {
+        u32::try_from(self.0).unwrap_or(u32::MAX)
     }
 }
 

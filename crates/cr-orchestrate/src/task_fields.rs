@@ -87,7 +87,8 @@ task_fields! {
         wave: Option<Count>,
         /// The model.
         ///
-        /// Absent: `--model`, else that of the configuration, else sonnet.
+        /// Absent: `--model`, else the first of `--models`, else that of the
+        /// configuration, else sonnet.
         /// Example: `"opus"`
         model: Option<Text>,
         /// Text to append to the system prompt.
@@ -124,8 +125,8 @@ task_fields! {
         budget_usd: Option<Dollars>,
         /// The time limit of the first attempt; 0 is no limit.
         ///
-        /// Absent: `--timeout`, else that of the configuration, else twice
-        /// `estimated_duration`, else `task_timeout` of the configuration, which is two
+        /// Absent: `--timeout`, else that of the configuration, else
+        /// `estimated_duration` times `--timeout-multiplier`, which is 2, else `task_timeout` of the configuration, which is two
         /// hours unless it is set.
         /// Example: `"1h30m"`
         timeout: Option<Seconds>,
@@ -173,7 +174,8 @@ task_fields! {
         /// Example: `true`
         idempotent: Option<bool>,
         /// Whether the task must leave a commit. Every new commit of HEAD counts, also
-        /// one of which it is not known who made it. `none` is not checked.
+        /// one of which it is not known who made it. With `required`, an agent that takes
+        /// more than 50 turns without a commit is ended. `none` is not checked.
         ///
         /// Absent: optional.
         /// Example: `"required"`

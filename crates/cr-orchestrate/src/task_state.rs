@@ -6,6 +6,7 @@ use cr_verdict::policy::{self, Action, Attempt, RetryOptions};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::attempt::{Ended, Limits};
+use crate::escalation;
 use crate::layout::{Attempts, Settings};
 use crate::prompt::NextAttempt;
 use crate::task::Task;
@@ -86,7 +87,7 @@ pub(crate) fn assess(
         return begin_again(last, said);
     }
     let history = current(task, &attempts.ended);
-    let Some((last, earlier)) = history.split_last() else {
+    let Some((last, earlier)) = escalation::of_last_model(history).split_last() else {
         return ready(NextAttempt::default(), "it has changed");
     };
     if last.end.lost && !task.idempotent && !rerun_lost {
@@ -140,6 +141,7 @@ fn begin_again(last: &Ended, answer: &str) -> Assessment {
     let next = NextAttempt {
         again: Some(again),
         is_handoff: false,
+        model: last.spec.model.clone(),
         answer: Some(answer.trim().to_owned()).filter(|answer| !answer.is_empty()),
     };
     ready(next, "a person asked to try again")
@@ -152,15 +154,20 @@ fn by_policy(
     settings: &Settings,
     now: Timestamp,
 ) -> Assessment {
+    let next_model = || escalation::next(task, last, settings);
+    if last.end.outcome() == Outcome::Looping
+        && let Some((next, reason)) = next_model()
+    {
+        return ready(next, &reason);
+    }
     let facts = last.facts();
+    let policy = settings.policy(task, jitter(&facts));
     let earlier: Vec<Attempt> = earlier.iter().map(Ended::facts).collect();
-    // Different for every attempt, and the same whenever it is asked for.
-    let jitter = f64::from(facts.ended_at.subsec_nanosecond().rem_euclid(997_000)) / 997_000.0;
-    let settings = settings.policy(task, jitter);
-    let decision = policy::next(&facts, &earlier, &settings);
+    let decision = policy::next(&facts, &earlier, &policy);
     let with = |again: RetryOptions, is_handoff| NextAttempt {
         again: Some(again),
         is_handoff,
+        model: last.spec.model.clone(),
         answer: None,
     };
     let after = |again: &RetryOptions| {
@@ -177,18 +184,31 @@ fn by_policy(
         Action::Wait { until, again } => ready_at(with(again, false), Some(until), true, reason),
         Action::FreshSession(again) => ready(with(again, true), reason),
         Action::Later { until } if until <= now => {
-            let again = RetryOptions {
-                limits: facts.limits,
-                resume: facts.can_resume,
-                ..RetryOptions::default()
-            };
-            ready(with(again, false), "the limit has reset")
+            ready(with(same_again(&facts), false), "the limit has reset")
         }
         Action::Later { .. } => Assessment::new(TaskState::Later, reason),
         Action::NeedsHuman => Assessment::new(TaskState::NeedsPerson, reason),
         Action::StopAll => Assessment::new(TaskState::StopAll(facts.outcome), reason),
-        Action::GiveUp => Assessment::new(TaskState::Failed, reason),
+        Action::GiveUp => match next_model() {
+            Some((next, reason)) => ready(next, &reason),
+            None => Assessment::new(TaskState::Failed, reason),
+        },
     }
+}
+
+/// The same again: nothing was wrong with the attempt.
+fn same_again(facts: &Attempt) -> RetryOptions {
+    RetryOptions {
+        limits: facts.limits,
+        resume: facts.can_resume,
+        ..RetryOptions::default()
+    }
+}
+
+/// A number from 0 to 1: different for every attempt, and the same whenever it is
+/// asked for.
+fn jitter(attempt: &Attempt) -> f64 {
+    f64::from(attempt.ended_at.subsec_nanosecond().rem_euclid(997_000)) / 997_000.0
 }
 
 /// The limits of the next attempt.

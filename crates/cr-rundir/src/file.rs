@@ -64,6 +64,8 @@ pub const ATTEMPT_LOCK: &str = "attempt.lock";
 pub const ATTEMPT_PID: &str = "attempt.pid";
 /// An attempt: what its tools wrote to their standard error.
 pub const ATTEMPT_STDERR: &str = "attempt.stderr";
+/// An attempt: why it was ended as one that goes round in circles.
+pub const ATTEMPT_LOOPING: &str = "looping";
 /// An orchestrated run with this file ends before the next attempt.
 pub const PAUSE: &str = "PAUSE";
 /// An attempt: the task is to be tried again after it.

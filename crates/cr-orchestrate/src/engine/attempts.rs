@@ -50,9 +50,7 @@ impl Engine {
         let number = record.attempts.last_number() + 1;
         let resume = next.again.as_ref().is_some_and(|again| again.resume);
         let session = last.and_then(|last| last.end.session.clone());
-        let was_cut = last.is_some_and(|last| {
-            matches!(last.end.outcome(), Outcome::Killed | Outcome::Incomplete)
-        });
+        let was_cut = last.is_some_and(was_cut_off);
         let given = self.run.settings.agent.as_ref();
         let mut options = match given {
             Some(given) => {
@@ -71,6 +69,7 @@ impl Engine {
             number,
             task: task.clone(),
             limits: self.next_limits(record),
+            model: next.model.clone(),
             resume: session.filter(|_| resume),
             resumed: resume && was_cut,
             sprint: self.run.settings.sprint,
@@ -230,6 +229,10 @@ impl Engine {
             attempt.wait();
         }
     }
+}
+
+fn was_cut_off(last: &Ended) -> bool {
+    matches!(last.end.outcome(), Outcome::Killed | Outcome::Incomplete)
 }
 
 /// The attempt that the scope of the one after `last` is measured from.

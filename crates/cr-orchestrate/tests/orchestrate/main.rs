@@ -7,6 +7,7 @@ mod dry_run;
 mod formats;
 mod gates;
 mod milestone;
+mod models;
 mod retention;
 mod rules;
 mod said;
