@@ -3,7 +3,6 @@
 
 mod args;
 mod begin;
-mod conversation;
 mod find;
 mod location;
 mod ls;
@@ -13,7 +12,6 @@ mod prompt;
 mod resume;
 mod spawn_options;
 mod starter;
-mod status;
 mod stop;
 mod tail;
 mod verdict;
@@ -33,7 +31,7 @@ use cr_config::Config;
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let out = io::stdout().lock();
     let Some(command) = &args.command else {
-        return cr_io::print_schema(status::SCHEMA, out);
+        return cr_io::print_schema(cr_status::SCHEMA, out);
     };
     match command {
         Command::Ls(args) => ls::ls(args, out),
@@ -64,7 +62,7 @@ pub fn begin() -> Option<(&'static str, anyhow::Result<Exit>)> {
 }
 
 fn status(args: &StatusArgs, out: impl Write) -> anyhow::Result<Exit> {
-    let status = status::Status::of(&find::one(&args.which)?)?;
+    let status = cr_status::Status::of(&find::one(&args.which)?)?;
     let mut out = Out::new(out);
     if args.json {
         out.line(&serde_json::to_vec(&status)?)?;

@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use cr_io::{Exit, Out, first_chars, sanitized};
 
 use crate::args::LsArgs;
-use crate::status::{Status, seconds};
+use cr_status::{Status, seconds};
 use cr_rundir::{Run, RunId, RunState};
 
 /// Characters of a name, and of the last action, on a terminal.

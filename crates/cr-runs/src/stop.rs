@@ -13,7 +13,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::args::StopArgs;
 use crate::find;
-use crate::status::Status;
+use cr_status::Status;
 use crate::watch::Watch;
 use cr_rundir::{Run, file};
 

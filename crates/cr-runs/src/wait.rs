@@ -8,7 +8,7 @@ use cr_io::{Exit, Out};
 
 use crate::args::WaitArgs;
 use crate::find;
-use crate::status::Status;
+use cr_status::Status;
 use crate::verdict::{self, Verdict};
 use crate::watch::Watch;
 use cr_rundir::Run;

@@ -77,9 +77,9 @@ const DOCUMENTS: [Document; 9] = [
     },
     Document {
         title: "A run, as cr-runs ls --json and cr-runs status --json print it",
-        sources: &["crates/cr-runs/src/status.rs"],
+        sources: &["crates/cr-status/src/status.rs"],
         roots: &[root("Status", "Fields of a run")],
-        schema: "crates/cr-runs/schema.json",
+        schema: "crates/cr-status/schema.json",
         page: "cr-runs.1",
     },
     Document {

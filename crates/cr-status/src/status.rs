@@ -21,114 +21,114 @@ const TAIL: u64 = 256 << 10;
 const LONGEST: usize = 300;
 
 /// The JSON Schema of a status.
-pub(crate) const SCHEMA: &str = include_str!("../schema.json");
+pub const SCHEMA: &str = include_str!("../schema.json");
 
 /// A run at one moment.
 #[derive(Debug, Serialize)]
-pub(crate) struct Status {
+pub struct Status {
     /// The run.
     ///
     /// Example: `"20261118T031500Z-1f0c22ab"`
-    pub(crate) run_id: String,
+    pub run_id: String,
     /// The name that the user gave it.
     ///
     /// Null: without `--name`.
     /// Example: `"docs"`
-    pub(crate) name: Option<String>,
+    pub name: Option<String>,
     /// Its state: `lost` if it was cut off without a record of its end.
     ///
     /// Values: `starting`, `running`, `ended`, `lost`
     /// Example: `"running"`
-    pub(crate) state: &'static str,
+    pub state: &'static str,
     /// The verdict in one word, as `outcome` of cr-summarize(1); without a summary,
     /// why the agent ended.
     ///
     /// Null: until the run is over, and if its end is not known.
     /// Example: `"success"`
-    pub(crate) outcome: Option<String>,
+    pub outcome: Option<String>,
     /// The verdict's exit code.
     ///
     /// Null: without a summary.
     /// Example: `0`
-    pub(crate) code: Option<u8>,
+    pub code: Option<u8>,
     /// One sentence: why this verdict.
     ///
     /// Null: without a summary.
     /// Example: `"The run ended with a good result."`
-    pub(crate) why: Option<String>,
+    pub why: Option<String>,
     /// When it began.
     ///
     /// Null: if that is not known.
     /// Example: `"2026-11-18T03:15:00.123456Z"`
-    pub(crate) started_at: Option<Timestamp>,
+    pub started_at: Option<Timestamp>,
     /// How long it took, or has taken so far.
     ///
     /// Null: if that is not known.
     /// Example: `74`
-    pub(crate) seconds: Option<u64>,
+    pub seconds: Option<u64>,
     /// What it cost, in US dollars.
     ///
     /// Null: without a summary, and without evidence.
     /// Example: `0.023604`
-    pub(crate) cost_usd: Option<f64>,
+    pub cost_usd: Option<f64>,
     /// Calls of the model.
     ///
     /// Null: without a summary or a result.
     /// Example: `14`
-    pub(crate) num_turns: Option<u64>,
+    pub num_turns: Option<u64>,
     /// The context is more than 60 % full; false also if that is not known.
     ///
     /// Example: `false`
-    pub(crate) context_warning: bool,
+    pub context_warning: bool,
     /// The model that was asked for.
     ///
     /// Null: if the run resumes a session with its own model.
     /// Example: `"sonnet"`
-    pub(crate) model: Option<String>,
+    pub model: Option<String>,
     /// The agent's session.
     ///
     /// Null: until the agent names it.
     /// Example: `"80f8ae6e-b027-4253-8e9c-1ffd717366a1"`
-    pub(crate) session_id: Option<String>,
+    pub session_id: Option<String>,
     /// The agent's directory.
     ///
     /// Null: if that is not known.
     /// Example: `"/home/dev/repo"`
-    pub(crate) cwd: Option<String>,
+    pub cwd: Option<String>,
     /// The directory of the run.
     ///
     /// Example: `"/home/dev/.local/state/claude-runner/runs/20261118T031500Z-1f0c22ab"`
-    pub(crate) run_dir: String,
+    pub run_dir: String,
     /// What a session of many turns is doing, as `state` of `cr/state` in
     /// cr-stream(5).
     ///
     /// Null: if the run is no session that goes on.
     /// Values: `starting`, `running`, `waiting_for_input`, `asking`, `stopping`
     /// Example: `"asking"`
-    pub(crate) activity: Option<&'static str>,
+    pub activity: Option<&'static str>,
     /// The first question of the agent that nobody has answered.
     ///
     /// Null: if there is none.
     /// Example: `"Bash: touch x.txt"`
-    pub(crate) question: Option<String>,
+    pub question: Option<String>,
     /// How many such questions there are.
     ///
     /// Example: `1`
-    pub(crate) questions: u64,
+    pub questions: u64,
     /// Messages that were accepted and that the agent has not taken up.
     ///
     /// Example: `2`
-    pub(crate) messages_waiting: u64,
+    pub messages_waiting: u64,
     /// The last line of progress.
     ///
     /// Null: if there is none.
     /// Example: `"Bash: cargo test"`
-    pub(crate) last: Option<String>,
+    pub last: Option<String>,
 }
 
 impl Status {
     /// Reads the run's directory; an error if a newer version wrote its summary.
-    pub(crate) fn of(run: &Run) -> anyhow::Result<Self> {
+    pub fn of(run: &Run) -> anyhow::Result<Self> {
         let state = run.state();
         let (started, ended) = (run.started(), run.ended());
         // The summary is the last to be written; one of a run that is going on would
@@ -172,7 +172,7 @@ impl Status {
     }
 
     /// One line for a person, at most 300 bytes.
-    pub(crate) fn line(&self) -> String {
+    pub fn line(&self) -> String {
         let mut words = vec![self.run_id.clone(), self.state.to_owned()];
         words.extend(self.outcome.clone());
         words.extend(self.seconds.map(seconds));
@@ -188,7 +188,7 @@ impl Status {
     }
 
     /// What a session waits for, if it does.
-    pub(crate) fn waits(&self) -> Option<String> {
+    pub fn waits(&self) -> Option<String> {
         let mut parts = Vec::new();
         match &self.question {
             Some(question) if self.activity.is_some() => parts.push(format!("asks: {question}")),
@@ -223,13 +223,13 @@ fn cut(mut line: String) -> String {
 }
 
 /// Seconds as a person reads them.
-pub(crate) fn seconds(seconds: u64) -> String {
+pub fn seconds(seconds: u64) -> String {
     show_duration(std::time::Duration::from_secs(seconds))
 }
 
 /// The last progress line that is about the agent's work, without its time; of a
 /// run whose agent did nothing, the last line.
-pub(crate) fn last_action(run: &Run) -> Option<String> {
+pub fn last_action(run: &Run) -> Option<String> {
     let tail = run.last_lines(TAIL).ok()?;
     let lines = tail.split_inclusive(|&byte| byte == b'\n');
     let work: Vec<u8> = lines

@@ -1,0 +1,6 @@
+//! The state of a run: one object for programs, one line for people.
+
+mod conversation;
+mod status;
+
+pub use status::{Status, SCHEMA, last_action, seconds};
