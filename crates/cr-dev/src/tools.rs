@@ -14,6 +14,7 @@ pub(crate) fn all() -> Vec<Command> {
         cr_extract::Args::command(),
         cr_runs::Args::command(),
         cr_send::Args::command(),
+        cr_serve::Args::command(),
         cr_ledger::Args::command(),
         cr_turns::Args::command(),
         cr_orchestrate::Args::command(),

@@ -130,6 +130,8 @@ function work() {
     model.cleared = false;
     log.reset();
   }
+  // While much is still to come, drawing it is work for nothing.
+  log.isBusy = app.waiting.length > 500;
   log.append(model.rows);
   for (const index of model.changed) log.changed(index);
   model.changed.clear();
@@ -150,7 +152,7 @@ function settled() {
       log.show(row);
     }
   }
-  if (!later.side) later.side = setTimeout(() => { later.side = 0; showSide(); }, 250);
+  if (!later.side) later.side = setTimeout(() => { later.side = 0; showSide(); }, 400);
 }
 
 function one(name, data, at) {

@@ -122,15 +122,17 @@ class Log {
   schedule() {
     if (this.isScheduled) return;
     this.isScheduled = true;
-    requestAnimationFrame(() => {
+    const draw = () => requestAnimationFrame(() => {
       this.isScheduled = false;
       this.draw();
     });
+    if (this.isBusy) setTimeout(draw, 300);
+    else draw();
   }
 
   draw() {
     const { scroller, heights } = this;
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < 3; round++) {
       this.canvas.style.height = heights.total + "px";
       if (this.follows) scroller.scrollTop = heights.total;
       const top = scroller.scrollTop;

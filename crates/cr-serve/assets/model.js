@@ -22,6 +22,8 @@ class Model {
     this.time = null;
     this.last = null;
     this.running = new Set();
+    this.spans = [];
+    this.commitRows = [];
     this.changed = new Set();
     this.lines = 0;
     this.cleared = true;
@@ -149,6 +151,7 @@ class Model {
       row = this.push({ kind, call }, at, agent);
     }
     this.calls.set(block.id, { call, row });
+    if (own) this.spans.push({ agent, call });
     this.running.add(call);
   }
 
@@ -179,7 +182,7 @@ class Model {
     if (call.name !== "Bash" || !/\bgit\b/.test(String(call.input.command))) return;
     const pattern = /^\[[^\]\n]*\b([0-9a-f]{7,40})\] (.+)$/gm;
     for (const found of call.output.matchAll(pattern)) {
-      this.push({ kind: "commit", sha: found[1], text: found[2] }, at, agent);
+      this.commitRows.push(this.push({ kind: "commit", sha: found[1], text: found[2] }, at, agent));
     }
   }
 

@@ -1,6 +1,8 @@
 // Beside the log: what the run used, what it made, when what ran.
 
 const MARKS = [70, 80, 95];
+const MOST_AGENTS = 16;
+const MOST_SPANS = 20000;
 
 function gauge(tokens) {
   const used = tokens && tokens.context_used;
@@ -89,7 +91,7 @@ function toolList(summary) {
 }
 
 function commitList(model, git) {
-  const said = model.rows.filter((row) => row.kind === "commit").map((row) => [row.sha, row.text]).reverse();
+  const said = model.commitRows.slice(-30).map((row) => [row.sha, row.text]).reverse();
   const known = git && git.commits ? git.commits.map((text) => [text.slice(0, 7), text.slice(8)]) : said;
   if (!known.length && !(git && git.files && git.files.length)) return null;
   const commits = known.slice(0, 30).map(([sha, text]) => el("li", null, el("code", null, visible(sha)), " ", visible(text)));
@@ -102,48 +104,49 @@ function commitList(model, git) {
 }
 
 function agentList(model, jump) {
-  const agents = [...model.agents.values()].filter((agent) => agent !== model.main || model.agents.size > 1);
-  if (agents.length < 2) return null;
+  if (model.agents.size < 2) return null;
+  const all = [...model.agents.values()];
+  const agents = [all[0], ...all.slice(1).slice(-MOST_AGENTS)];
+  const older = all.length - agents.length;
   return el("section", null, el("h2", null, "Agents"), el("ul.agents", null, agents.map((agent) =>
     el("li", null, el("button.plain.c" + agent.colour, { onclick: () => jump(agent) },
       el("span.dot", null), el("span.name", null, visible(agent.name)),
-      el("span.took", null, agent.calls ? count(agent.calls, "call") : ""))))));
+      el("span.took", null, agent.calls ? count(agent.calls, "call") : ""))))),
+    older > 0 && el("p.dim", null, count(older, "earlier agent")));
 }
 
-// When which tool ran, one line for each agent.
+// When which tool ran, one line for each agent; of many calls the last.
 function timeline(canvas, model) {
-  const spans = [];
-  for (const row of model.rows) {
-    for (const call of row.call ? [row.call] : row.calls || []) {
-      if (call.began) spans.push([row.agent, call.began, call.ended || model.time || call.began, call.state]);
-    }
-  }
-  const agents = [...new Set(spans.map((span) => span[0]))].slice(0, 12);
+  const spans = model.spans.slice(-MOST_SPANS);
+  const lanes = new Map();
+  for (let n = spans.length - 1; n >= 0 && lanes.size < 12; n--) lanes.set(spans[n].agent, 0);
+  [...lanes.keys()].reverse().forEach((agent, lane) => lanes.set(agent, lane));
   canvas.parentElement.hidden = !spans.length;
   if (!spans.length) return;
-  const from = Math.min(...spans.slice(0, 5000).map((span) => span[1]));
+  const from = spans[0].call.began;
   const to = Math.max(from + 1000, model.time || from);
   const scale = devicePixelRatio || 1;
   const width = canvas.clientWidth || 240;
-  const height = 14 * agents.length + 4;
+  const height = 14 * lanes.size + 4;
   canvas.style.height = height + "px";
   canvas.width = width * scale;
   canvas.height = height * scale;
   const pen = canvas.getContext("2d");
   pen.scale(scale, scale);
   const style = getComputedStyle(document.documentElement);
-  const colour = (name) => style.getPropertyValue(name).trim();
-  agents.forEach((agent, lane) => {
-    pen.fillStyle = colour("--line");
-    pen.fillRect(0, lane * 14 + 8, width, 1);
-    for (const [owner, began, ended, state] of spans) {
-      if (owner !== agent) continue;
-      const left = (began - from) / (to - from) * (width - 2);
-      const right = (ended - from) / (to - from) * (width - 2);
-      pen.fillStyle = state === "failed" || state === "denied" ? colour("--bad") : colour("--a" + agent.colour);
-      pen.fillRect(left, lane * 14 + 3, Math.max(1.5, right - left), 10);
-    }
-  });
+  const colours = ["--line", "--bad", "--a0", "--a1", "--a2", "--a3", "--a4", "--a5", "--a6", "--a7"]
+    .map((name) => style.getPropertyValue(name).trim());
+  pen.fillStyle = colours[0];
+  for (const lane of lanes.values()) pen.fillRect(0, lane * 14 + 8, width, 1);
+  for (const { agent, call } of spans) {
+    const lane = lanes.get(agent);
+    if (lane === undefined) continue;
+    const left = (call.began - from) / (to - from) * (width - 2);
+    const right = ((call.ended || model.time || call.began) - from) / (to - from) * (width - 2);
+    const isBad = call.state === "failed" || call.state === "denied";
+    pen.fillStyle = colours[isBad ? 1 : agent.colour + 2];
+    pen.fillRect(left, lane * 14 + 3, Math.max(1.5, right - left), 10);
+  }
   const words = count(spans.length, "call") + " in " + elapsed(to - from);
   canvas.setAttribute("aria-label", "Time line: " + words);
   canvas.nextElementSibling.textContent = words;

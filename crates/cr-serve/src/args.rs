@@ -7,16 +7,18 @@ use clap::Parser;
 use crate::guard::PublicUrl;
 
 const AFTER: &str = "\
-The address has the token behind `#`: whoever has it can read everything that is
-shown. The page keeps it as a cookie; other programs send it in a header:
-  curl -N -H \"Authorization: Bearer $TOKEN\" http://127.0.0.1:PORT/events
+The token is behind the `#` of the address. Whoever has it can read everything that
+is shown. The page keeps it as a cookie; other programs send it as the header
+`Authorization: Bearer TOKEN`.
 
 Examples:
   cr-serve
   cr-serve --port 8123 --allow-control
   ssh -L 8123:127.0.0.1:8123 build-host cr-serve --port 8123
+  curl -N -H \"Authorization: Bearer $TOKEN\" http://127.0.0.1:8123/events
   cr-serve run.ndjson ~/.claude/projects/app/80f8ae6e.jsonl
   claude -p --output-format stream-json --verbose <prompt.md | cr-serve -
+  cr-serve --export run.html docs
 
 Addresses:
   /events             changes of the list of runs, as server-sent events
@@ -27,12 +29,16 @@ Addresses:
   &since=PLACE        only what comes after this place
   &kinds=LIST         only lines of these types (`assistant,cr/ask`), or none of
                       those with a `-` (`-stream_event`)
-  /api/runs           the runs, as `cr-runs ls --json` prints them, in an array
+  /api/runs           the runs, as `cr-runs ls --json` prints them, in an array; `id`
+                      beside that is the name of the directory, and the ID in the
+                      addresses. A recording has only id, name and state
   /api/runs/ID/summary  the summary, as cr-summarize(1) prints it; so far, while the
                       run goes on
-  /api/asks           the questions without an answer
+  /api/asks           the questions without an answer, in an array: `run`, and the
+                      fields of `questions` in cr-rundir(5)
   /api/ledger/report  the rows of `cr-ledger report --json`, in an array; its options
                       by, since, until, top and model follow the `?`
+  /api/about          version; control, recordings: whether they are on
   /metrics            numbers for Prometheus
   With `Accept: text/plain` /events gives the lines of cr-filter.
 
@@ -53,6 +59,7 @@ Events:
   gone      a run that is not there any more
 
 POST, with the token, the Origin of the page and, for a body, application/json:
+  /api/session          a cookie for the token of the header
   /api/runs/ID/stop     end the run, as `cr-runs stop`
   /api/runs/ID/message  {\"text\":…,\"when\":\"next\"}, as cr-send(1)
   /api/runs/ID/answer   {\"id\":…,\"decision\":\"allow\",\"text\":…}; decision is also
@@ -88,7 +95,7 @@ pub struct Args {
     pub(crate) port: Option<u16>,
 
     /// The address at which a proxy offers the server, such as
-    /// https://dev.example.com
+    /// `https://dev.example.com`
     #[arg(long, value_name = "URL", value_parser = PublicUrl::parse)]
     pub(crate) public_url: Option<PublicUrl>,
 
@@ -99,4 +106,9 @@ pub struct Args {
     /// Stop runs, send messages and answer questions from the page
     #[arg(long)]
     pub(crate) allow_control: bool,
+
+    /// Write the page with one recording in it to this file, with secrets masked, and
+    /// serve nothing; FILE may also be a run
+    #[arg(long, value_name = "OUT", requires = "files", conflicts_with_all = ["port", "public_url", "allow_control"])]
+    pub(crate) export: Option<PathBuf>,
 }

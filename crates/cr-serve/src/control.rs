@@ -124,6 +124,7 @@ pub(crate) async fn answer(
 }
 
 /// The directory of the run, if it may be controlled.
+#[expect(clippy::result_large_err, reason = "made once for a request")]
 fn run(app: &App, id: &str) -> Result<PathBuf, Response> {
     if !app.may_control {
         let text = "cr-serve shows only; start it with --allow-control\n";

@@ -67,9 +67,10 @@ pub(crate) async fn run(follower: Follower) -> Result<(), Gone> {
             next_summary = Instant::now() + SUMMARY_INTERVAL;
             follower.summary().await?;
         }
-        let wake_at = match summary_at == reader.at {
-            true => Instant::now() + LOOK_AGAIN,
-            false => next_summary,
+        let wake_at = if summary_at == reader.at {
+            Instant::now() + LOOK_AGAIN
+        } else {
+            next_summary
         };
         tokio::select! {
             () = changes.wait() => {}
@@ -212,9 +213,10 @@ pub(crate) async fn list(app: App, to: Sender<Bytes>, as_text: bool) -> Result<(
         changes.mark_seen();
         let asked_at = Instant::now().into_std();
         let (now, read_at) = snapshot(&app).await.ok_or(Gone)?;
-        let text = match as_text {
-            true => run_list::lines(before.as_deref(), &now),
-            false => run_list::events(before.as_deref(), &now),
+        let text = if as_text {
+            run_list::lines(before.as_deref(), &now)
+        } else {
+            run_list::events(before.as_deref(), &now)
         };
         let count = u64::from(!text.is_empty());
         send(&app, &to, Events { text, count }).await?;

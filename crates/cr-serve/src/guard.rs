@@ -135,7 +135,7 @@ impl Guard {
     }
 
     fn check_token(&self, headers: &HeaderMap) -> Result<(), Refusal> {
-        let given = bearer(headers).or_else(|| self.cookie(headers));
+        let given = bearer(headers).or_else(|| Self::cookie(headers));
         let given = given.ok_or(Refusal::NoToken)?;
         if self.token.is(given) {
             Ok(())
@@ -144,7 +144,7 @@ impl Guard {
         }
     }
 
-    fn cookie<'a>(&self, headers: &'a HeaderMap) -> Option<&'a str> {
+    fn cookie(headers: &HeaderMap) -> Option<&str> {
         let name = cookie_name(only(headers, &HOST)?);
         let cookies = headers.get_all(COOKIE).iter();
         let mut pairs = cookies
@@ -183,14 +183,13 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
 /// say that it comes from the page.
 fn check_origin(method: &Method, headers: &HeaderMap, own: &str) -> Result<(), Refusal> {
     let is_read = matches!(*method, Method::GET | Method::HEAD);
-    let same = match headers.contains_key(&ORIGIN) {
-        true => only(headers, &ORIGIN).is_some_and(|it| it.eq_ignore_ascii_case(own)),
-        false => is_read,
+    let same = if headers.contains_key(&ORIGIN) {
+        only(headers, &ORIGIN).is_some_and(|it| it.eq_ignore_ascii_case(own))
+    } else {
+        is_read
     };
-    let site = match headers.contains_key(&FETCH_SITE) {
-        true => matches!(only(headers, &FETCH_SITE), Some("same-origin" | "none")),
-        false => true,
-    };
+    let is_known = matches!(only(headers, &FETCH_SITE), Some("same-origin" | "none"));
+    let site = is_known || !headers.contains_key(&FETCH_SITE);
     if same && site {
         Ok(())
     } else {

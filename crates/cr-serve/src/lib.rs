@@ -8,6 +8,7 @@ mod asks;
 mod assets;
 mod control;
 mod encode;
+mod export;
 mod follow;
 mod guard;
 mod guesses;
@@ -55,6 +56,9 @@ const FILE_THREADS: usize = 16;
 /// Prints the address to `out` and serves it until a signal ends the process.
 pub fn run(args: &Args, out: impl Write) -> anyhow::Result<Exit> {
     let state = Config::load()?.state_dir()?;
+    if let Some(to) = &args.export {
+        return export::write(&args.files, to, &state.path().join(file::RUNS));
+    }
     let recordings = if args.files.is_empty() {
         Vec::new()
     } else {

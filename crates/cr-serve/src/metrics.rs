@@ -9,6 +9,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 
 use crate::routes::count;
+use crate::run_list::Snapshot;
 use crate::state::App;
 
 const KIND: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -18,10 +19,37 @@ pub(crate) async fn metrics(State(app): State<App>) -> Response {
     let Some((list, _)) = crate::follow::snapshot(&app).await else {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };
-    let mut states: BTreeMap<&str, u64> = BTreeMap::new();
-    for state in ["starting", "running", "ended", "lost"] {
-        states.insert(state, 0);
+    let readers = app.readers.load(Ordering::Relaxed) as u64;
+    let counts = &app.counts;
+    let mut out = of_runs(&list);
+    for (name, help, value) in [
+        (
+            "cr_serve_events_total",
+            "Events sent.",
+            count(&counts.events),
+        ),
+        (
+            "cr_serve_bytes_total",
+            "Bytes of /events sent.",
+            count(&counts.bytes),
+        ),
+        (
+            "cr_serve_refused_total",
+            "Requests refused.",
+            count(&counts.refused),
+        ),
+    ] {
+        head(&mut out, name, "counter", help);
+        out.push_str(&format!("{name} {value}\n"));
     }
+    head(&mut out, "cr_serve_clients", "gauge", "Readers of /events.");
+    out.push_str(&format!("cr_serve_clients {readers}\n"));
+    ([(CONTENT_TYPE, KIND)], out).into_response()
+}
+
+fn of_runs(list: &Snapshot) -> String {
+    let known = ["starting", "running", "ended", "lost"];
+    let mut states: BTreeMap<&str, u64> = known.map(|state| (state, 0)).into();
     let mut questions = 0;
     for entry in list.values() {
         *states.entry(entry.state).or_default() += 1;
@@ -37,43 +65,14 @@ pub(crate) async fn metrics(State(app): State<App>) -> Response {
     for (state, number) in states {
         out.push_str(&format!("cr_runs{{state=\"{state}\"}} {number}\n"));
     }
-    let counts = &app.counts;
-    for (name, kind, help, value) in [
-        (
-            "cr_questions_open",
-            "gauge",
-            "Questions without an answer.",
-            questions,
-        ),
-        (
-            "cr_serve_clients",
-            "gauge",
-            "Readers of /events.",
-            app.readers.load(Ordering::Relaxed) as u64,
-        ),
-        (
-            "cr_serve_events_total",
-            "counter",
-            "Events sent.",
-            count(&counts.events),
-        ),
-        (
-            "cr_serve_bytes_total",
-            "counter",
-            "Bytes of /events sent.",
-            count(&counts.bytes),
-        ),
-        (
-            "cr_serve_refused_total",
-            "counter",
-            "Requests refused.",
-            count(&counts.refused),
-        ),
-    ] {
-        head(&mut out, name, kind, help);
-        out.push_str(&format!("{name} {value}\n"));
-    }
-    ([(CONTENT_TYPE, KIND)], out).into_response()
+    head(
+        &mut out,
+        "cr_questions_open",
+        "gauge",
+        "Questions without an answer.",
+    );
+    out.push_str(&format!("cr_questions_open {questions}\n"));
+    out
 }
 
 fn head(out: &mut String, name: &str, kind: &str, help: &str) {

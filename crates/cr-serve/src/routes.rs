@@ -161,30 +161,33 @@ async fn events(State(app): State<App>, RawQuery(query): RawQuery, headers: Head
     };
     // One piece waits while another is on its way.
     let (to, pieces) = mpsc::channel::<Bytes>(1);
-    let with_list = run.is_none() || value("runs").is_some();
+    if run.is_none() || value("runs").is_some() {
+        tokio::spawn(follow::list(app.clone(), to.clone(), as_text));
+    }
     match run {
-        Some((_, source)) if as_text => text::follow(app.clone(), source, to.clone()),
+        Some((_, source)) if as_text => text::follow(app, source, to),
         Some((id, source)) => {
             let number = last.split('/').next().unwrap_or_default();
-            let follower = Follower {
-                app: app.clone(),
+            tokio::spawn(follow::run(Follower {
+                app,
                 id,
                 source,
                 since: number.parse().unwrap_or(0),
                 kinds: Kinds::parse(&value("kinds").unwrap_or_default()),
-                to: to.clone(),
-            };
-            tokio::spawn(follow::run(follower));
+                to,
+            }));
         }
-        None => {}
+        None => drop(to),
     }
-    if with_list {
-        tokio::spawn(follow::list(app, to, as_text));
-    }
+    stream(pieces, as_text, place)
+}
+
+fn stream(pieces: mpsc::Receiver<Bytes>, as_text: bool, place: Place) -> Response {
     let body = Body::new(StreamBody::new(pieces, !as_text, place));
-    let kind = match as_text {
-        true => "text/plain; charset=utf-8",
-        false => "text/event-stream",
+    let kind = if as_text {
+        "text/plain; charset=utf-8"
+    } else {
+        "text/event-stream"
     };
     ([(CONTENT_TYPE, kind)], body).into_response()
 }

@@ -197,7 +197,9 @@ pub(crate) fn lines(before: Option<&Snapshot>, now: &Snapshot) -> String {
         let old = before.and_then(|before| before.get(*id));
         old.is_none_or(|old| old.json != entry.json)
     });
-    changed
-        .map(|(_, entry)| format!("{}\n", entry.line))
-        .collect()
+    changed.fold(String::new(), |mut text, (_, entry)| {
+        text.push_str(&entry.line);
+        text.push('\n');
+        text
+    })
 }

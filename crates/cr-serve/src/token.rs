@@ -28,9 +28,8 @@ impl Token {
             let flags = rustix::rand::GetRandomFlags::empty();
             filled += rustix::rand::getrandom(&mut bytes[filled..], flags)?;
         }
-        Ok(Self(
-            bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
-        ))
+        let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Self(digits.concat()))
     }
 
     /// That of a port which the user chose: it is kept, so that a page goes on after

@@ -3,4 +3,4 @@
 mod conversation;
 mod status;
 
-pub use status::{Status, SCHEMA, last_action, seconds};
+pub use status::{SCHEMA, Status, last_action, seconds};

@@ -341,8 +341,8 @@ fn a_chosen_port_keeps_its_token_and_a_free_one_gets_a_new_one() {
     drop(first);
     let kept = Server::start(&world, &["--port", &port]);
     let token = kept.token.clone();
-    let taken = world.tool("cr-serve").args(["--port", &port]).output();
-    assert_eq!(taken.expect("run").status.code(), Some(69));
+    let second = world.tool("cr-serve").args(["--port", &port]).output();
+    assert_eq!(second.expect("run").status.code(), Some(69));
     drop(kept);
     assert_eq!(Server::start(&world, &["--port", &port]).token, token);
 }

@@ -4,11 +4,12 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::process::Stdio;
 
-use cr_test::{Child, Command, World};
+use cr_test::{Child, Command, Pipe, World};
 
 /// A server that is ended with the test.
 pub(crate) struct Server {
     child: Child,
+    notes: Option<Pipe>,
     pub(crate) port: u16,
     pub(crate) token: String,
 }
@@ -30,10 +31,13 @@ impl Server {
     }
 
     pub(crate) fn of(command: &mut Command) -> Self {
-        Self::of_child(command.stdout(Stdio::piped()).spawn().expect("started"))
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        Self::of_child(command.spawn().expect("started"))
     }
 
+    /// A server whose standard output, and perhaps error, are pipes.
     pub(crate) fn of_child(mut child: Child) -> Self {
+        let notes = child.stderr.take();
         let stdout = child.stdout.take().expect("a pipe");
         let mut line = String::new();
         BufReader::new(stdout)
@@ -43,6 +47,7 @@ impl Server {
         let port = url.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
         Self {
             child,
+            notes,
             port: port.unwrap_or_default(),
             token: token.to_owned(),
         }
@@ -131,6 +136,14 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        let mut text = String::new();
+        if let Some(mut notes) = self.notes.take() {
+            let _ = notes.read_to_string(&mut text);
+        }
+        // A panic of a task ends no server of a debug build, and would one of a release.
+        if !std::thread::panicking() {
+            assert!(!text.contains("panicked"), "{text}");
+        }
     }
 }
 
