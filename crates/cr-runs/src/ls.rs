@@ -6,8 +6,8 @@ use std::io::{self, IsTerminal, Write};
 use cr_io::{Exit, Out, first_chars, sanitized};
 
 use crate::args::LsArgs;
-use cr_status::{Status, seconds};
 use cr_rundir::{Run, RunId, RunState};
+use cr_status::{Status, seconds};
 
 /// Characters of a name, and of the last action, on a terminal.
 const NAME: usize = 20;

@@ -13,9 +13,9 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::args::StopArgs;
 use crate::find;
-use cr_status::Status;
 use crate::watch::Watch;
 use cr_rundir::{Run, file};
+use cr_status::Status;
 
 /// Longer than the longest grace an agent has by default, with the sweep.
 const STOP_TIMEOUT: Duration = Duration::from_secs(20);

@@ -8,10 +8,10 @@ use cr_io::{Exit, Out};
 
 use crate::args::WaitArgs;
 use crate::find;
-use cr_status::Status;
 use crate::verdict::{self, Verdict};
 use crate::watch::Watch;
 use cr_rundir::Run;
+use cr_status::Status;
 
 /// Waits, prints each summary as it comes, and ends with the verdict: of one
 /// run its own, of several the first, as they were named, that is not 0.
