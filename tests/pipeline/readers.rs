@@ -125,12 +125,14 @@ fn damaged_compressed_data_is_refused() {
 #[test]
 fn recordings_of_other_programs_are_named_by_every_reader() {
     #[rustfmt::skip]
-    let cases: [(&[u8], &str); 7] = [
+    let cases: [(&[u8], &str); 8] = [
         (b"{\"type\":\"thread.started\",\"thread_id\":\"t\"}\n{\"type\":\"item.completed\",\"item\":{\"type\":\"agent_message\",\"text\":\"hi\"}}\n", "Codex"),
         (b"{\"timestamp\":\"2026-01-01T00:00:00Z\",\"type\":\"session_meta\",\"payload\":{\"id\":\"x\"}}\n", "Codex"),
         (b"{\"type\":\"step_start\",\"timestamp\":1,\"sessionID\":\"ses_1\",\"part\":{}}\n", "opencode"),
         (b"{\"type\":\"init\",\"session_id\":\"g\",\"model\":\"gemini\"}\n{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"hi\"}\n{\"type\":\"result\",\"status\":\"success\",\"stats\":{}}\n", "Gemini CLI"),
         (b"{\"type\":\"assistant\",\"sessionId\":\"q\",\"message\":{\"role\":\"model\",\"parts\":[{\"text\":\"hi\"}]}}\n", "Qwen Code"),
+        // Its stream has Claude Code's lines, and calls an error of the API a good result.
+        (b"{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"80f8ae6e-b027-4253-8e9c-1ffd717366a1\",\"model\":\"m\",\"qwen_code_version\":\"0.21.5\"}\n{\"type\":\"stream_event\",\"event\":{\"type\":\"goal_state\"}}\n{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"[API Error: 403]\"}]}}\n{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"[API Error: 403]\"}\n", "Qwen Code"),
         (b"\x28\xb5\x2f\xfd\x24\x00\x01\x00\x00", "a zstd file"),
         (b"\xfd7zXZ\x00\x00\x04", "an xz file"),
     ];

@@ -37,6 +37,13 @@ pub fn is_claudes(event: &Event<'_>) -> bool {
     }
 }
 
+/// Whether the first line of a stream says that another program wrote it, whose
+/// other lines are like Claude Code's. What they say of success is not the same:
+/// an error of the API is a good result there.
+pub fn names_another(event: &Event<'_>) -> bool {
+    event.kind == Kind::System && event.line.get("qwen_code_version").is_some()
+}
+
 /// Whether a `result` line is one of Claude Code: another agent's has a
 /// `status`.
 pub fn is_claudes_result(event: &Event<'_>) -> bool {
@@ -59,8 +66,9 @@ pub fn look(event: &Event<'_>) -> Look {
         ("a recording of Codex", is_event || is_log)
     } else if has("sessionID") {
         ("a recording of opencode", is_named)
-    } else if has("systemPayload") || has_parts {
-        ("a recording of Qwen Code", is_named && event.is_log)
+    } else if has("systemPayload") || has_parts || names_another(event) {
+        let is_sure = is_named && (event.is_log || names_another(event));
+        ("a recording of Qwen Code", is_sure)
     } else if has("stats") || is_message {
         let is_banner = name == "init" && has("model") && event.session_id.is_some();
         ("a recording of Gemini CLI", is_banner)

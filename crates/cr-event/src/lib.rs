@@ -18,11 +18,13 @@ mod foreign;
 mod json;
 mod line;
 mod message;
+mod origin;
 mod result;
 
 pub use document::Documents;
-pub use foreign::{Look, is_claudes, is_claudes_result, look, look_of_bytes};
+pub use foreign::{Look, is_claudes, is_claudes_result, look, look_of_bytes, names_another};
 pub use json::{Cursor, Malformed, Raw, Text};
 pub use line::{Event, Kind, OWN_TYPE, claims_to_be_own, strip};
 pub use message::{Block, Content, Message, ToolResult, ToolUse, Usage, is_filler};
+pub use origin::Origin;
 pub use result::{ModelUsage, TurnEnd, by_model};

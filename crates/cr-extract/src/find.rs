@@ -5,17 +5,22 @@ use std::io::{self, Read, Seek};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
-use cr_event::{Cursor, Documents, Event, strip};
+use cr_event::{Documents, strip};
 use cr_io::{Line, Lines};
 
 use crate::Form;
 use crate::answer::{Answer, Missing, Origin, Verdict};
 use crate::backwards::{Backwards, Found};
+use crate::foreign::{begins_as_claudes, foreign, of_another};
 use crate::line::{Class, class, is_cut, is_passed};
 use crate::stream::{Reversed, Stream};
 
 /// Bytes at the start of a long line from which its class is known.
 const HEAD: usize = 64;
+
+/// Bytes at the start of a file that have its first line, if that one names the
+/// program.
+const BEGINNING: usize = 64 << 10;
 
 /// How an input is read.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +40,15 @@ pub(crate) fn in_file(mut file: &File, options: ReadOptions) -> io::Result<Optio
     if options.form == Form::Text {
         return whole(file, range, options).map(Some);
     }
+    match of_another(&beginning(file, &range)?, options) {
+        Some(answer) => Ok(Some(answer)),
+        None => from_end(file, range, options),
+    }
+}
+
+/// The answer in a file with lines of a stream; `None` if only its beginning
+/// tells.
+fn from_end(file: &File, range: Range<u64>, options: ReadOptions) -> io::Result<Option<Answer>> {
     let mut lines = Backwards::new(file, range.clone());
     let mut stream = None;
     while let Some(found) = lines.next()? {
@@ -76,6 +90,14 @@ pub(crate) fn in_file(mut file: &File, options: ReadOptions) -> io::Result<Optio
         None if options.form == Form::Report => Ok(Some(Answer::none(None))),
         None => whole(file, range, options).map(Some),
     }
+}
+
+/// The first bytes of the input.
+fn beginning(file: &File, range: &Range<u64>) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; BEGINNING];
+    let length = file.read_at(&mut bytes, range.start)?;
+    bytes.truncate(length);
+    Ok(bytes)
 }
 
 /// Whether the last line has no newline and is cut off. A long one is not read
@@ -185,6 +207,10 @@ struct Finder {
     options: ReadOptions,
     stream: Stream,
     has_events: bool,
+    /// The first line was taken.
+    has_begun: bool,
+    /// Another program wrote the stream.
+    of_another: Option<Answer>,
     last: Last,
     /// The last line is cut off.
     is_cut: bool,
@@ -208,6 +234,8 @@ impl Finder {
             options,
             stream: Stream::default(),
             has_events: false,
+            has_begun: false,
+            of_another: None,
             last: Last::Nothing,
             is_cut: false,
             verdict: None,
@@ -253,6 +281,10 @@ impl Finder {
         if self.options.form == Form::Text {
             return false;
         }
+        if !self.has_begun {
+            self.has_begun = !strip(line).is_empty();
+            self.of_another = of_another(line, self.options);
+        }
         let class = class(line, self.options.form);
         self.has_events |= matches!(class, Class::Passed | Class::Attempt | Class::Event(_));
         if !matches!(class, Class::Text) {
@@ -288,6 +320,9 @@ impl Finder {
     }
 
     fn answer(self) -> Answer {
+        if let Some(answer) = self.of_another {
+            return answer;
+        }
         match (self.last, self.held) {
             (Last::Event, _) => self.stream.answer().cut_if(self.is_cut),
             (Last::Summary(answer), _) => *answer,
@@ -325,38 +360,6 @@ fn judged(bytes: &[u8], options: ReadOptions) -> Answer {
     }
     let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     Answer::text(String::from_utf8_lossy(text).into_owned(), Origin::Text)
-}
-
-/// Whether a document that is cut off begins with an event of Claude Code.
-fn begins_as_claudes(bytes: &[u8]) -> bool {
-    let mut is_claudes = false;
-    let mut cursor = Cursor::new(strip(bytes));
-    if cursor.is_array() {
-        let _ = cursor.array(|cursor| {
-            let item = cursor.raw()?.bytes();
-            is_claudes |= Event::parse(item).is_ok_and(|event| cr_event::is_claudes(&event));
-            Ok(())
-        });
-    } else {
-        let _ = cursor.object(|cursor, key| {
-            let value = cursor.raw()?;
-            let is_result = || value.text().is_some_and(|kind| kind.is("result"));
-            is_claudes |= key == b"type" && is_result();
-            Ok(())
-        });
-    }
-    is_claudes
-}
-
-/// What the text is a recording of, if it is one of another program.
-fn foreign(bytes: &[u8]) -> Option<&'static str> {
-    let mut lines = bytes.split(|&b| b == b'\n').map(strip);
-    let first = lines.find(|line| !line.is_empty())?;
-    let look = match Event::parse(first) {
-        Ok(event) => cr_event::look(&event),
-        Err(_) => cr_event::look_of_bytes(first),
-    };
-    look.is_sure.then_some(look.name)
 }
 
 fn of_documents(parts: &[Vec<u8>], form: Form) -> Option<Answer> {

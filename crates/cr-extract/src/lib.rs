@@ -8,6 +8,7 @@ mod answer_line;
 mod args;
 mod backwards;
 mod find;
+mod foreign;
 mod line;
 mod rules;
 mod schema;

@@ -3,21 +3,19 @@
 
 mod agent_logs;
 mod input_options;
-mod origin;
 mod show;
 
 use std::io::{self, IsTerminal, Read, Write};
 use std::rc::Rc;
 
-use anyhow::Context;
-use cr_event::{Documents, Event, Kind, strip};
+use anyhow::{Context, anyhow};
+use cr_event::{Documents, Event, Kind, Origin, strip};
 use cr_io::{Exit, Line, Lines, MAX_LINE, Out, Redactor, Watched, exit_of, inputs, read_failure};
 use cr_progress::{Clock, LineFormatter, ProgressTracker, RowBuilder, grace, wants_colour};
 
 use crate::args::{Args, Format};
 use crate::filter::agent_logs::AgentLogs;
 pub use crate::filter::input_options::InputOptions;
-use crate::filter::origin::Origin;
 use crate::github::Step;
 use crate::sink::Sink;
 use crate::stats::{Fate, Stats};
@@ -100,8 +98,11 @@ pub fn run_on(
     }
     read.and(ended)?;
     // The stage behind a tee judges what it gets.
-    if !filter.sink.is_tee() {
-        filter.origin.check()?;
+    if !filter.sink.is_tee()
+        && let Some(look) = filter.origin.look()
+    {
+        let text = format!("no line is Claude Code's; it looks like {}", look.name);
+        return Err(anyhow!(text).context(Exit::Data));
     }
     Ok(Exit::Ok)
 }
@@ -191,7 +192,7 @@ impl<'a, W: Write> Filter<'a, W> {
     fn all(&mut self, lines: &mut Lines<impl Read>) -> anyhow::Result<()> {
         loop {
             // By far the most lines of a stream with partial messages.
-            if !self.sink.is_tee() && self.origin.is_known {
+            if !self.sink.is_tee() && self.origin.is_known() {
                 self.stats.skip(lines.skip(br#"{"type":"stream_event""#));
             }
             if self.options.live && lines.is_drained() {
@@ -319,13 +320,16 @@ impl<'a, W: Write> Filter<'a, W> {
 
     fn event(&mut self, line: &[u8], number: u64) -> anyhow::Result<Fate> {
         let Ok(event) = Event::parse(line) else {
-            self.origin.broken(line);
+            // Half an object says nothing of its origin.
+            if line.first() != Some(&b'{') {
+                self.origin.broken(line);
+            }
             return Ok(Fate::BadJson);
         };
         if self.args.stats {
             self.stats.count_unknown(&event);
         }
-        if !self.origin.is_known(&event) {
+        if !self.origin.event(&event) {
             return Ok(Fate::Dropped);
         }
         self.formatter.clock.see(event.at);
@@ -339,7 +343,7 @@ impl<'a, W: Write> Filter<'a, W> {
     /// then it is not parsed.
     fn is_dropped(&mut self, head: &[u8]) -> bool {
         // The line may be a part of a document over many lines.
-        if !self.documents.is_lines() || !self.origin.is_known {
+        if !self.documents.is_lines() || !self.origin.is_known() {
             return false;
         }
         let text = self.args.format != Format::Json;

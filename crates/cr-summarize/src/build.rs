@@ -63,8 +63,9 @@ impl SummaryOptions {
 fn nothing_to_judge(summary: &mut Summary, collector: &Collector) -> bool {
     let counts = &collector.counts;
     let has_lines = counts.lines > counts.blank + counts.oversize;
-    if has_lines && !collector.is_known && !collector.is_torn {
-        let look = collector.look.unwrap_or(cr_event::look_of_bytes(b""));
+    if has_lines && !collector.origin.is_known() && !collector.is_torn {
+        let look = collector.origin.look();
+        let look = look.unwrap_or(cr_event::look_of_bytes(b""));
         summary.why = format!(
             "No line of the input is Claude Code's; it looks like {}.",
             look.name

@@ -2,7 +2,7 @@
 
 mod results;
 
-use cr_event::{Block, Event, Kind, Look, Message, Raw, Usage, is_filler};
+use cr_event::{Block, Event, Kind, Message, Origin, Raw, Usage, is_filler};
 use cr_stream::{Subtype, begins_attempt};
 use cr_summary::Counts;
 use cr_usage::UsageMeter;
@@ -71,10 +71,8 @@ pub(crate) struct Collector {
     pub(crate) is_torn: bool,
     /// Another summary has the beginning of the session.
     pub(crate) is_rest: bool,
-    /// A line is Claude Code's, or our own.
-    pub(crate) is_known: bool,
-    /// What the input looks like as long as no line is.
-    pub(crate) look: Option<Look>,
+    /// Which program wrote the input.
+    pub(crate) origin: Origin,
     /// The main thread said something in this turn.
     has_spoken: bool,
     /// There is a message or a result of the current session.
@@ -117,7 +115,7 @@ impl Collector {
     /// and for the time of the start. A large line is not read for the time.
     pub(crate) fn needs_users(&self, is_large: bool) -> bool {
         let is_timed = self.session.has_time() || self.session.is_timeless || is_large;
-        self.session.is_log || self.calls.is_waiting() || !is_timed || !self.is_known
+        self.session.is_log || self.calls.is_waiting() || !is_timed || !self.origin.is_known()
     }
 
     /// Counts a line that was not parsed.
@@ -135,17 +133,14 @@ impl Collector {
         // A crash of the machine may leave zeros where the last bytes should be.
         let is_torn = matches!(line.first(), Some(b'{' | 0));
         self.is_torn |= is_torn && !self.is_subagent;
-        if !self.is_known {
-            self.look
-                .get_or_insert_with(|| cr_event::look_of_bytes(line));
-        }
+        self.origin.broken(line);
     }
 
     /// Takes a line in.
     pub(crate) fn take(&mut self, event: &Event<'_>, owners: &mut Owners) {
-        if !self.is_known {
-            self.is_known = cr_event::is_claudes(event);
-            self.look = self.look.or_else(|| Some(cr_event::look(event)));
+        self.origin.event(event);
+        if self.origin.is_another() {
+            return self.count(Fate::Ignored);
         }
         if event.kind == Kind::Cr && !self.is_subagent {
             let subtype = Subtype::of(event);

@@ -98,7 +98,7 @@ impl Sessions {
         self.kept.clear();
         if is_whole {
             // Before the first known line only pieces of a message are skipped.
-            self.current.is_known = true;
+            self.current.origin.skipped();
             self.current.count(Fate::Ignored);
         } else {
             self.current.broken(b"{");
@@ -123,7 +123,7 @@ impl Sessions {
 
     /// Whether a line is Claude Code's, or our own.
     pub(crate) fn is_known(&self) -> bool {
-        self.current.is_known
+        self.current.origin.is_known()
     }
 
     /// The end of the input is missing.
