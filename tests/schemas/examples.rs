@@ -71,7 +71,7 @@ fn values(property: &Value) -> Vec<&str> {
 #[test]
 fn the_words_of_a_verdict_are_those_that_the_schema_lists() {
     let checker = Checker::of("cr-summarize", "--output-schema");
-    let fields = &checker.schema["properties"];
+    let fields = &checker.schema["$defs"]["Summary"]["properties"];
     let outcomes = Outcome::ALL.map(Outcome::as_str);
     let mut listed = values(&fields["outcome"]);
     listed.sort_unstable();

@@ -44,7 +44,7 @@ fn every_summary_satisfies_the_schema_and_every_field_has_a_value_in_one() {
     check_all(&mut checker, "cr-summarize", &[]);
     check_all(&mut checker, "cr-summarize", &["--full"]);
     check_all(&mut checker, "cr-summarize", &["--per-session", "--full"]);
-    let prices = ["--estimate-cost", "--context-window", "200000"];
+    let prices = ["--estimate-cost", "--context-window", "200000", "--total"];
     check_all(&mut checker, "cr-summarize", &prices);
     checker.check_lines(&summary_without_ledger());
     checker.every_property_had_a_value();

@@ -12,64 +12,112 @@ use crate::{ModelSpend, Summary};
 /// Each message is counted once.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Total {
-    /// Boolean, always true: the line is a total and not a summary.
+    /// Always true: the line is a total and not a summary.
+    ///
+    /// Example: `true`
     pub total: bool,
-    /// Number: the version of the format.
+    /// The version of the format.
+    ///
+    /// Example: `1`
     pub schema: u32,
-    /// Number: summaries in the total.
+    /// Summaries in the total.
+    ///
+    /// Example: `12`
     pub summaries: u64,
-    /// Object: how many of them have each `outcome`.
+    /// How many of them have each `outcome`.
+    ///
+    /// Example: `{"success": 11, "timeout": 1}`
     pub outcomes: BTreeMap<String, u64>,
-    /// Number: the sum of the costs that are known, in dollars; null where none
-    /// is.
+    /// The sum of the costs that are known, in US dollars.
+    ///
+    /// Null: where none is known.
+    /// Example: `0.481`
     pub cost_usd: Option<f64>,
-    /// Number: summaries with messages of their own and an unknown cost.
+    /// Summaries with messages of their own and an unknown cost.
+    ///
+    /// Example: `0`
     pub cost_unknown: u64,
-    /// Object: the sums of the tokens.
+    /// The sums of the tokens.
     pub tokens: TotalTokens,
-    /// Object: tokens and cost by model, as in a summary.
+    /// Tokens and cost by model, as in a summary. The keys are names of models.
+    ///
+    /// Example: `{}`
     pub models: BTreeMap<String, ModelSpend>,
-    /// Number: the sum of `tools`.
+    /// The sum of `tools`.
+    ///
+    /// Example: `13`
     pub tool_calls: u64,
-    /// Object: calls by tool.
+    /// Calls by tool, the most used first. The keys are names of tools.
+    ///
+    /// Form: `BTreeMap<String, u64>`
+    /// Example: `{"Bash": 9, "Edit": 4}`
     pub tools: Tools,
-    /// Number: subagents that were started.
+    /// Subagents that were started.
+    ///
+    /// Example: `0`
     pub subagents: u64,
-    /// Number: calls of the model in all turns that have a result; null where
-    /// none has, as in session logs.
+    /// Calls of the model in all turns that have a result.
+    ///
+    /// Null: where none has, as in session logs.
+    /// Example: `14`
     pub num_turns: Option<u64>,
-    /// Number: results.
+    /// Results.
+    ///
+    /// Example: `12`
     pub results: u64,
-    /// Number: copies of messages that were left out, because another file of
-    /// the call counts them.
+    /// Copies of messages that were left out, because another file of the call
+    /// counts them.
+    ///
+    /// Example: `0`
     pub copied_messages: u64,
-    /// String: the earliest `started_at`, RFC 3339; null where none is known.
+    /// The earliest `started_at`.
+    ///
+    /// Null: where none is known.
+    /// Example: `"2026-11-18T03:15:00.000Z"`
     #[serde(with = "crate::timestamp")]
     pub started_at: Option<Timestamp>,
-    /// String: the latest `ended_at`; null where none is known.
+    /// The latest `ended_at`.
+    ///
+    /// Null: where none is known.
+    /// Example: `"2026-11-18T03:16:14.201Z"`
     #[serde(with = "crate::timestamp")]
     pub ended_at: Option<Timestamp>,
-    /// Array of strings: the fields whose number is only a lower bound; absent
-    /// where there is none.
+    /// The fields whose number is only a lower bound.
+    ///
+    /// Example: `["tokens.output", "cost_usd"]`
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lower_bounds: Vec<&'static str>,
 }
 
-/// Tokens of a [`Total`].
+/// Tokens of all summaries in a total.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct TotalTokens {
-    /// Number: input tokens that were neither read from nor written to the cache.
+    /// Input tokens that were neither read from nor written to the cache.
+    ///
+    /// Example: `40`
     pub input: u64,
-    /// Number: the sum of the outputs that are known; null where none is.
+    /// The sum of the outputs that are known.
+    ///
+    /// Null: where none is known.
+    /// Example: `2411`
     pub output: Option<u64>,
-    /// Number: input tokens read from the cache.
+    /// Input tokens read from the cache.
+    ///
+    /// Example: `180042`
     pub cache_read: u64,
-    /// Number: input tokens written to the cache.
+    /// Input tokens written to the cache.
+    ///
+    /// Example: `9034`
     pub cache_creation: u64,
-    /// Number: the part that is kept for five minutes; null where that is not
-    /// known of all of it.
+    /// The part that is kept for five minutes.
+    ///
+    /// Null: if that is not known of all of it.
+    /// Example: `9034`
     pub cache_creation_5m: Option<u64>,
-    /// Number: the part that is kept for an hour; null in the same cases.
+    /// The part that is kept for an hour.
+    ///
+    /// Null: as `cache_creation_5m`.
+    /// Example: `0`
     pub cache_creation_1h: Option<u64>,
 }
 

@@ -46,7 +46,7 @@ const fn line(name: &'static str, heading: &'static str, subtype: &'static str) 
 
 const DOCUMENTS: [Document; 9] = [
     Document {
-        title: "The summary of cr-summarize",
+        title: "The summary of cr-summarize, or the last line of cr-summarize --total",
         sources: &[
             "crates/cr-stream/src/exit.rs",
             "crates/cr-stream/src/limit.rs",
@@ -55,9 +55,13 @@ const DOCUMENTS: [Document; 9] = [
             "crates/cr-summary/src/parts.rs",
             "crates/cr-summary/src/session.rs",
             "crates/cr-summary/src/summary.rs",
+            "crates/cr-summary/src/total.rs",
             "crates/cr-summary/src/totals.rs",
         ],
-        roots: &[root("Summary", "Fields of the summary")],
+        roots: &[
+            root("Summary", "Fields of the summary"),
+            root("Total", "Fields of the last line of --total"),
+        ],
         schema: "crates/cr-summary/schema.json",
         page: "cr-summarize.1",
     },
