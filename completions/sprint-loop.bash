@@ -45,7 +45,6 @@ _sprint_loop() {
     done
     case $command:$prev in
     :--resume-run) _sprint_loop_offer "$cur" < <(_sprint_loop_orchestrated_runs) && return ;;
-    :--max-agents | :-j) return ;;
     :--until) _sprint_loop_offer "$cur" < <(_sprint_loop_tasks) && return ;;
     :--break) _sprint_loop_offer "$cur" < <(_sprint_loop_tasks) && return ;;
     :--retries) return ;;
@@ -68,7 +67,7 @@ _sprint_loop() {
     status:*) _sprint_loop_offer "$cur" < <(_sprint_loop_orchestrated_runs) ;;
     help:-*) _sprint_loop_offer "$cur" < <(printf '%s\n' ) ;;
     help:*) _sprint_loop_offer "$cur" < <(printf '%s\n' status help) ;;
-    :-*) _sprint_loop_offer "$cur" < <(printf '%s\n' --resume-run --max-agents -j --dry-run --json --until --break --halt --retries --models --max-wait --backoff --budget --again --milestone --rerun-lost --accept-changed --quiet -q --output-schema --task-schema --cwd -C --model -m --permission-mode --max-turns --max-budget --timeout --timeout-multiplier --help -h --version -V) ;;
+    :-*) _sprint_loop_offer "$cur" < <(printf '%s\n' --resume-run --dry-run --json --until --break --halt --retries --models --max-wait --backoff --budget --again --milestone --rerun-lost --accept-changed --quiet -q --output-schema --task-schema --cwd -C --model -m --permission-mode --max-turns --max-budget --timeout --timeout-multiplier --help -h --version -V) ;;
     :*) _sprint_loop_offer "$cur" < <(printf '%s\n' status help) ;;
     esac
 }

@@ -23,7 +23,7 @@ end
 
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_sprint_loop_global_optspecs
-    string join \n resume-run= j/max-agents= dry-run json until= break= halt retries= models= max-wait= backoff= budget= again= milestone= rerun-lost accept-changed q/quiet output-schema task-schema C/cwd= m/model= permission-mode= max-turns= max-budget= timeout= timeout-multiplier= h/help V/version
+    string join \n resume-run= dry-run json until= break= halt retries= models= max-wait= backoff= budget= again= milestone= rerun-lost accept-changed q/quiet output-schema task-schema C/cwd= m/model= permission-mode= max-turns= max-budget= timeout= timeout-multiplier= h/help V/version
 end
 
 function __fish_sprint_loop_needs_command
@@ -48,7 +48,6 @@ function __fish_sprint_loop_using_subcommand
 end
 
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l resume-run -d 'Continue this run; a PLAN replaces the steps that are not done yet' -r -f -a "(_sprint_loop_orchestrated_runs)"
-complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -s j -l max-agents -d 'How many agents may work at the same time. Not shown: they would share one work tree, and their commits would meet in one index' -r
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l until -d 'Stop when this step is done' -r -f -a "(_sprint_loop_tasks)"
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l break -d 'Stop before this step, once; may be repeated' -r -f -a "(_sprint_loop_tasks)"
 complete -c sprint-loop -n "not __fish_seen_subcommand_from status help" -l retries -d 'Retry a failed step up to N times [default: 2]' -r

@@ -79,8 +79,9 @@ pub struct Args {
     #[arg(long, value_name = "RUN")]
     pub(crate) resume_run: Option<String>,
 
-    /// How many agents may work at the same time. Not shown: they would share one
-    /// work tree, and their commits would meet in one index
+    // Not shown: the agents would share one work tree, and their commits would meet
+    // in one index.
+    /// How many agents may work at the same time
     #[arg(short = 'j', long, value_name = "N", default_value = "1", hide = true,
         value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) max_agents: u16,

@@ -22,7 +22,8 @@ pub fn sprint_loop() -> clap::Command {
 /// The same option, of a sprint. What the script always gives is not shown.
 fn of_steps(arg: Arg) -> Arg {
     let is_given = ["sprint", "report"].contains(&arg.get_id().as_str());
-    let mut arg = arg.hide(is_given);
+    let is_hidden = arg.is_hide_set();
+    let mut arg = arg.hide(is_given || is_hidden);
     if let Some(help) = arg.get_help() {
         let help = help.to_string().replace("task", "step");
         arg = arg.help(help);

@@ -212,6 +212,8 @@ fn a_sprint_loop_speaks_as_sprint_loop() {
         speaks(&ended.out);
         let is_sprint = ended.out.contains("--sprint ") || ended.out.contains("each task");
         assert!(!is_sprint, "{}", ended.out);
+        // Hidden in cr-orchestrate: the agents would share one work tree.
+        assert!(!ended.out.contains("--max-agents"), "{}", ended.out);
     }
     for args in [&[][..], &["--no-such"], &["/no/such/plan.yaml"]] {
         let ended = sprint(args);
