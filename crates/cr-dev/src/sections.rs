@@ -1,7 +1,8 @@
 //! The text after a tool's options, as sections of its manual page.
 //!
 //! `after_help` holds headed parts: a line at the margin that ends in a colon
-//! opens one, and the indented lines below belong to it. A part whose lines are
+//! opens one, unless it goes on with the line above, and the indented lines below
+//! belong to it. A part whose lines are
 //! `WORD  meaning` becomes a list; any other part keeps its form.
 
 use std::fmt::Write;
@@ -19,10 +20,11 @@ pub(crate) struct Section<'a> {
 /// section called `Notes`.
 pub(crate) fn split(text: &str) -> Vec<Section<'_>> {
     let mut sections: Vec<Section<'_>> = Vec::new();
+    let mut goes_on = false;
     for line in text.lines() {
-        let heading = line
-            .strip_suffix(':')
-            .filter(|heading| !heading.starts_with(char::is_whitespace));
+        let may_open = !goes_on && !is_indented(line);
+        let heading = line.strip_suffix(':').filter(|_| may_open);
+        goes_on = heading.is_none() && !is_indented(line);
         match (heading, sections.last_mut()) {
             (Some(heading), _) => sections.push(Section {
                 heading,
@@ -159,6 +161,16 @@ mod tests {
         let headings: Vec<_> = found.iter().map(|section| section.heading).collect();
         assert_eq!(headings, ["Examples", "Exit status"]);
         assert_eq!(found[0].lines, ["  cr-x -v < a", "    | head"]);
+    }
+
+    #[test]
+    fn a_sentence_over_two_lines_that_ends_in_a_colon_opens_no_section() {
+        let found = split("Versions:\nOne that is missing\nis refused:\n  -x  2.0\n");
+        assert_eq!(
+            found[0].roff(),
+            ".SH \"VERSIONS\"\nOne that is missing is refused:\n.TP\n\\fB\\-x\\fR\n2.0\n"
+        );
+        assert_eq!(found.len(), 1);
     }
 
     #[test]
