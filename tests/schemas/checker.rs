@@ -1,6 +1,7 @@
 //! A schema that a tool prints, and which of its properties had a value.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
 
 use boon::{Compiler, SchemaIndex, Schemas};
 use cr_test::World;
@@ -12,6 +13,9 @@ pub(crate) struct Checker {
     schemas: Schemas,
     index: SchemaIndex,
     seen: BTreeSet<String>,
+    /// Parts of the schema that were compiled: to compile one takes longer than to
+    /// check a line.
+    parts: RefCell<HashMap<String, (Schemas, SchemaIndex)>>,
 }
 
 impl Checker {
@@ -31,6 +35,7 @@ impl Checker {
             schemas,
             index,
             seen: BTreeSet::new(),
+            parts: RefCell::default(),
         }
     }
 
@@ -99,12 +104,15 @@ impl Checker {
 
     /// Whether `value` satisfies a part of the schema.
     pub(crate) fn fits(&self, schema: &Value, value: &Value) -> bool {
-        let mut whole = schema.clone();
-        if let Some(definitions) = self.schema.get("$defs") {
-            whole["$defs"] = definitions.clone();
-        }
-        let (schemas, index) = compile(&whole);
-        schemas.validate(value, index).is_ok()
+        let mut parts = self.parts.borrow_mut();
+        let (schemas, index) = parts.entry(schema.to_string()).or_insert_with(|| {
+            let mut whole = schema.clone();
+            if let Some(definitions) = self.schema.get("$defs") {
+                whole["$defs"] = definitions.clone();
+            }
+            compile(&whole)
+        });
+        schemas.validate(value, *index).is_ok()
     }
 }
 
