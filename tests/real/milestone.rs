@@ -58,7 +58,8 @@ impl<'a> Milestone<'a> {
 
     /// Runs task `number`, whose answer fills `percent` of the window.
     fn task(&mut self, number: u32, percent: u64) -> Task {
-        let used = self.window * percent / 100;
+        // The window is not known before the first task.
+        let used = (self.window * percent / 100).max(20_000);
         let answer = json!({"text": format!("Part {number} is done."), "usage": {
             "input_tokens": used, "output_tokens": 10}});
         let scenario = self.place.path(&format!("task{number}.json"));
@@ -86,6 +87,33 @@ impl<'a> Milestone<'a> {
     }
 }
 
+impl Milestone<'_> {
+    /// What `next` says now, and after a pause of an hour.
+    fn next_after_a_pause(&self) -> Value {
+        let logs = self.place.path("home/.claude/projects");
+        self.ledger(&["import", logs.to_str().expect("a path")], "");
+        let next = |more: &[&str]| -> Value {
+            let text = self.ledger(&[&["next", "--milestone", &self.id], more].concat(), "");
+            serde_json::from_str(&text).expect("a decision")
+        };
+        let now = next(&[]);
+        assert_eq!(
+            (&now["action"], &now["cache"]["is_warm"]),
+            (&json!("resume"), &json!(true)),
+            "{now}"
+        );
+        let clock = "SELECT strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '+1 hour') AS at";
+        let clock: Value = serde_json::from_str(&self.ledger(&["sql", clock], "")).expect("JSON");
+        let later = next(&["--at", clock["at"].as_str().expect("a time")]);
+        assert_eq!(later["cache"]["is_warm"], false, "{later}");
+        let price = |name: &str| later["price"][name].as_f64().expect("a price");
+        let is_cheaper = price("refresh_usd") < price("resume_usd");
+        let cheaper = if is_cheaper { "refresh" } else { "resume" };
+        assert_eq!(later["action"], cheaper, "{later}");
+        later
+    }
+}
+
 #[test]
 fn a_milestone_of_six_tasks_is_refreshed_in_time_and_loses_nothing() {
     each(|cli| {
@@ -98,6 +126,8 @@ fn a_milestone_of_six_tasks_is_refreshed_in_time_and_loses_nothing() {
         }
         let second = milestone.task(2, 70);
         assert_eq!(second.session, first.session);
+        // Little was in the context when the session began.
+        assert_eq!(milestone.next_after_a_pause()["action"], "refresh");
         let third = milestone.task(3, 80);
         assert_eq!(third.session, first.session, "70 % is not enough");
         assert!(third.request.contains("Part 2 is done."), "it is resumed");
@@ -124,6 +154,8 @@ fn a_milestone_of_six_tasks_is_refreshed_in_time_and_loses_nothing() {
         ] {
             assert!(fifth.request.contains(part), "{part}: {}", fifth.request);
         }
+        // All of it was there when the session began.
+        assert_eq!(milestone.next_after_a_pause()["action"], "resume");
         let sixth = milestone.task(6, 40);
         assert_eq!(sixth.session, fifth.session);
         assert!(

@@ -33,11 +33,15 @@ pub(crate) fn why(decision: &Decision, reason: Reason, marks: &Thresholds) -> St
             prices(decision)
         ),
         Reason::NoPrice => format!(
-            "{full}; {}, and the price of a resumed or of a new session is not known, so that \
-             only the thresholds count",
+            "{full}; {}, and {}, so that only the thresholds count",
             match &decision.cache {
                 Some(_) => "the prompt cache has expired",
                 None => "no time says whether the prompt cache has expired",
+            },
+            // The price of the model is known then.
+            match decision.price.resume_usd {
+                Some(_) => "what a new session costs is not known before `cr-ledger import`",
+                None => "the price of a resumed or of a new session is not known",
             }
         ),
     };

@@ -61,8 +61,7 @@ pub(crate) fn tasks(
     }
     let mut tasks = vec![Task::default(); starts.len() + 1];
     for call in &calls {
-        let at = starts.partition_point(|start| start.at <= call.at + TOLERANCE_MS);
-        tasks[at].add(call);
+        tasks[task_of(&starts, call)].add(call);
     }
     for (task, start) in tasks[1..].iter_mut().zip(starts) {
         if let (0, Some(run)) = (task.calls, start.run) {
@@ -71,6 +70,18 @@ pub(crate) fn tasks(
     }
     tasks.retain(|task| task.calls > 0);
     Ok(tasks)
+}
+
+/// Which task a call belongs to, from 1; 0 is what was before all of them.
+fn task_of(starts: &[Start], call: &Call) -> usize {
+    let begun = starts.partition_point(|start| start.at <= call.at);
+    let near = starts.partition_point(|start| start.at <= call.at + TOLERANCE_MS);
+    // What is near the end of a run is that run's, although the next one is near, too.
+    let is_over = begun.checked_sub(1).is_none_or(|at| {
+        let run = starts[at].run.as_ref();
+        run.is_some_and(|run| run.ended_at + TOLERANCE_MS < call.at)
+    });
+    if is_over { near } else { begun }
 }
 
 impl Task {

@@ -1,7 +1,9 @@
 //! The runs of the sessions whose sums are computed, and the time of their
 //! messages.
 
-use rusqlite::{Connection, params};
+use std::collections::HashMap;
+
+use rusqlite::{Connection, OptionalExtension, params};
 
 /// Messages of a run may carry times a little outside of it.
 const TOLERANCE_MS: i64 = 1000;
@@ -26,44 +28,100 @@ pub(super) struct Run {
     pub(super) messages: i64,
 }
 
+/// When the runs of the sessions began and ended, in order.
+#[derive(Debug, Default)]
+struct Times(HashMap<i64, (Vec<i64>, Vec<i64>)>);
+
+impl Times {
+    fn read(db: &Connection) -> rusqlite::Result<Self> {
+        let sql = "SELECT run.session, started_at, ended_at
+            FROM run JOIN touched ON touched.session = run.session";
+        let mut statement = db.prepare_cached(sql)?;
+        let mut rows = statement.query([])?;
+        let mut times = Self::default();
+        while let Some(row) = rows.next()? {
+            let (starts, ends) = times.0.entry(row.get(0)?).or_default();
+            starts.extend(row.get::<_, Option<i64>>(1)?);
+            ends.extend(row.get::<_, Option<i64>>(2)?);
+        }
+        for (starts, ends) in times.0.values_mut() {
+            starts.sort_unstable();
+            ends.sort_unstable();
+        }
+        Ok(times)
+    }
+
+    /// When the next run begins.
+    fn next(&self, session: i64, after: i64) -> Option<i64> {
+        let (starts, _) = self.0.get(&session)?;
+        starts
+            .get(starts.partition_point(|at| *at <= after))
+            .copied()
+    }
+
+    /// When the last run ended.
+    fn last(&self, session: i64, until: i64) -> Option<i64> {
+        let (_, ends) = self.0.get(&session)?;
+        let at = ends.partition_point(|at| *at <= until).checked_sub(1)?;
+        ends.get(at).copied()
+    }
+
+    /// The time of a run's messages, which may be a little outside of the run, but
+    /// not in the time of the runs before and after it.
+    fn window(&self, session: i64, started: i64, ended: i64) -> (i64, i64) {
+        // What is between two runs is the first one's, as far as it is near.
+        let before = self.last(session, started);
+        let first = before.map_or(i64::MIN, |before| before + TOLERANCE_MS + 1);
+        let last = self
+            .next(session, ended)
+            .map_or(i64::MAX, |after| after - 1);
+        let start = (started - TOLERANCE_MS).max(first).min(started);
+        (start, (ended + TOLERANCE_MS).min(last))
+    }
+}
+
 /// The runs of the sessions that may have something beyond the messages.
 pub(super) fn runs(db: &Connection) -> rusqlite::Result<Vec<Run>> {
     let sql = "SELECT run_key, run.session, project, machine, started_at, ended_at, cost_source,
             last_uuid, messages, model, run.cost_nano IS NOT NULL,
-            coalesce((SELECT is_partial FROM session WHERE session.session = run.session), 0)
+            cost_source <> 'result'
+                AND coalesce((SELECT is_partial FROM session
+                    WHERE session.session = run.session), 0)
                 AND EXISTS (SELECT 1 FROM message WHERE message.session = run.session
                     AND agent = 0 AND uuid = last_uuid AND uuid <> '')
         FROM run JOIN touched ON touched.session = run.session ORDER BY run_key";
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query([])?;
+    let times = Times::read(db)?;
     let mut runs = Vec::new();
     while let Some(row) = rows.next()? {
         let (session, started, ended): (i64, Option<i64>, Option<i64>) =
             (row.get(1)?, row.get(4)?, row.get(5)?);
         let source: String = row.get(6)?;
-        let (is_exact, has_copies) = (source == "result", row.get(11)?);
-        if has_copies && !is_exact {
-            // Its log was imported to its end. A result counts no copies.
+        if row.get(11)? {
+            // Its log was imported to its end, with copies. A result counts none.
             continue;
         }
         let window = match started.zip(ended) {
-            Some((started, ended)) => Some((started - TOLERANCE_MS, ended + TOLERANCE_MS)),
+            Some((started, ended)) => Some(times.window(session, started, ended)),
             None => window_of_lines(db, session, &row.get::<_, String>(7)?, row.get(8)?)?,
         };
         let at = ended.or(started).or(window.map(|(_, end)| end));
-        let key: String = row.get(0)?;
         let window = match window {
-            Some((start, end)) => Some((start, end_of_subagents(db, &key, end)?)),
+            Some((start, end)) => {
+                let next = times.next(session, end);
+                Some((start, end_of_subagents(db, session, end, next)?))
+            }
             None => None,
         };
         runs.push(Run {
-            key,
+            key: row.get(0)?,
             session,
             project: row.get(2)?,
             machine: row.get(3)?,
             window,
             at: at.unwrap_or(0),
-            is_exact,
+            is_exact: source == "result",
             is_estimate: source == "estimate",
             has_cost: row.get(10)?,
             model: row.get(9)?,
@@ -94,18 +152,20 @@ fn window_of_lines(
 }
 
 /// The end of a run whose main thread ended at `end`: its subagents may work on
-/// until the next run, or the next answer of the main thread.
-fn end_of_subagents(db: &Connection, key: &str, end: i64) -> rusqlite::Result<i64> {
-    let sql = "WITH own AS (SELECT session FROM run_session WHERE run_key = ?1)
-        SELECT min(at) FROM (
-            SELECT min(at) AS at FROM message
-            WHERE session IN (SELECT session FROM own) AND agent = 0 AND at > ?2
-            UNION ALL
-            SELECT min(started_at) FROM run
-            WHERE session IN (SELECT session FROM own) AND started_at > ?2)";
-    let next: Option<i64> = db
+/// until the `next` run, or the next answer of the main thread.
+fn end_of_subagents(
+    db: &Connection,
+    session: i64,
+    end: i64,
+    next: Option<i64>,
+) -> rusqlite::Result<i64> {
+    let sql = "SELECT at FROM message WHERE session = ?1 AND agent = 0 AND at > ?2
+        ORDER BY at LIMIT 1";
+    let answer: Option<i64> = db
         .prepare_cached(sql)?
-        .query_row(params![key, end], |row| row.get(0))?;
-    let next = next.map_or(i64::MAX, |next| next - 1 - TOLERANCE_MS);
-    Ok(next.max(end))
+        .query_row([session, end], |row| row.get(0))
+        .optional()?;
+    let first = answer.into_iter().chain(next).min();
+    let last = first.map_or(i64::MAX, |first| first - 1 - TOLERANCE_MS);
+    Ok(last.max(end))
 }

@@ -357,6 +357,28 @@ fn without_a_price_only_the_thresholds_count() {
 }
 
 #[test]
+fn a_run_that_follows_at_once_does_not_take_the_calls_of_the_one_before() {
+    let case = Case::new();
+    let calls = [
+        call("2026-11-18T03:15:00Z", 20_000),
+        call("2026-11-18T03:15:01Z", 150_000),
+    ];
+    case.session("s1", &calls);
+    for (run, from, to) in [
+        ("r1", "14:59.500", "15:00.100"),
+        ("r2", "15:00.200", "15:01.100"),
+    ] {
+        let mut ran = summary(run, "s1", 0.5);
+        ran["started_at"] = json!(format!("2026-11-18T03:{from}Z"));
+        ran["ended_at"] = json!(format!("2026-11-18T03:{to}Z"));
+        case.record(&ran);
+    }
+    let next = case.next(LATE, &["--context-window", "200000"], 0);
+    assert_eq!(next["price"]["calls"], 1, "{next}");
+    assert_eq!(next["price"]["refresh_tokens"], 22_048, "{next}");
+}
+
+#[test]
 fn after_a_compaction_of_the_agents_own_the_context_is_what_it_left() {
     let case = Case::new();
     let calls = [

@@ -115,3 +115,32 @@ fn l3_a_summary_of_a_forks_log_counts_no_message_of_the_original_again() {
     case.import();
     assert_eq!(case.counted(), (4, 42));
 }
+
+#[test]
+fn l3_runs_that_follow_each_other_at_once_keep_the_costs_of_their_results() {
+    let case = Case::new();
+    let lines = ["15:00", "15:01"].map(|time| {
+        let at = json!({"timestamp": format!("2026-11-18T03:{time}.000Z")});
+        with(answer("s", time, 10), &at)
+    });
+    case.put("p/s.jsonl", &lines);
+    for (run, from, to) in [
+        ("r1", "14:59.500", "15:00.100"),
+        ("r2", "15:00.200", "15:01.100"),
+    ] {
+        let mut ran = crate::record::summary(run, "s", 0.000_01);
+        ran["started_at"] = json!(format!("2026-11-18T03:{from}Z"));
+        ran["ended_at"] = json!(format!("2026-11-18T03:{to}Z"));
+        ran["models"] = json!({"claude-sonnet-5-5": {"input": 1, "output": 10,
+            "cache_read": 100, "cache_creation": 0, "cost_usd": 0.000_01}});
+        case.record(&ran);
+    }
+    // An estimate of the messages is more.
+    case.import();
+    let sums = "SELECT round(sum(cost_usd), 9) AS usd, round(sum(estimated_usd), 9) AS estimated,
+        sum(total_tokens) AS tokens FROM usage";
+    assert_eq!(
+        case.sql(sums),
+        [json!({"usd": 0.000_02, "estimated": 0.0, "tokens": 222})]
+    );
+}
