@@ -127,6 +127,8 @@ fn l5_a_kill_while_the_ledger_is_made_leaves_none_or_a_whole_one() {
     let seed = seed();
     let mut random = Random::new(seed);
     let (mut none, mut whole) = (0, 0);
+    // It follows the machine to the moment at which the ledger is made.
+    let mut longest = 30_000;
     for round in 0..repeats(30, 300) {
         let case = Case::new();
         let mut child = case
@@ -134,7 +136,7 @@ fn l5_a_kill_while_the_ledger_is_made_leaves_none_or_a_whole_one() {
             .stdin(File::open("/dev/null").expect("opened"))
             .spawn()
             .expect("started");
-        child.ends_within(Duration::from_micros(random.below(30_000)));
+        child.ends_within(Duration::from_micros(random.below(longest)));
         let _ = child.kill();
         child.wait().expect("ended");
         let path = case.path("ledger.db");
@@ -154,6 +156,11 @@ fn l5_a_kill_while_the_ledger_is_made_leaves_none_or_a_whole_one() {
         } else {
             none += 1;
         }
+        longest = if none > whole {
+            (longest * 5 / 4).min(20_000_000)
+        } else {
+            (longest * 4 / 5).max(100)
+        };
         case.record(&summary("r1", "s1", 0.25));
     }
     assert!(
