@@ -86,6 +86,53 @@ pub(crate) const HOSTILE: &[&str] = &[
     "cargo +nightly test", "cargo --config x test", "cargo test --config x", "cargo test --config=x",
     "cargo test --conf 'target.x.runner=\"rm\"'", "cargo test --manifest-path x", "cargo test -Z x",
     "cargo test -- --config", "cargo test -C x", "cargo test *", "cargo test -*", "cargo testx", "cargo tes[t]",
+    // Continued lines, blanks and quotes in other places.
+    "git status \\\n; rm x", "git status \\\n&& rm x", "git st\\\natus; rm x", "ls \\\n\nrm x", "ls '\\'; rm x; ''",
+    "ls 'a'\\''; rm x; '", "ls \"\\\"; rm x; \\\"\"; rm x", "ls \"'\"; rm x; \"'\"", "ls $'\\''; rm x; $'\\''",
+    "ls $'\\x27; rm x'; rm x", "$'\\154\\163'; rm x", "\"\"rm x", "''rm x", "r''m x", "r\\\nm x", "\\r\\m x", "$'rm' x",
+    "$'\\x72\\x6d' x", "$'\\u0072m' x", "$'\\cr'; rm x", "ls\u{2028}; rm x", "ls \u{a0}&& rm x", "ls\u{200b};rm x",
+    "ls\u{3000}; rm x", "ls;\u{a0}rm x; rm x", "\u{2003}rm x; rm x", "git status;\rrm x; rm x", "ls\r;rm x",
+    // Substitution and expansion within another one.
+    "ls \"${x:-$(rm x)}\"", "ls \"${x:=`rm x`}\"", "ls ${x:+}${x-$(rm x)}", "ls \"$(ls '$(x)' \"$(rm x)\")\"",
+    "ls $(( $(rm x; echo 1) ))", "ls $((1+`rm x;echo 1`))", "ls ~$(rm x)", "ls \"$(</dev/null)$(rm x)\"",
+    "x='a[$(rm x)]'; ls $((x))", "x='$(rm x)'; ls ${x@P}", "ls \"${x/#/$(rm x)}\"", "ls [$(rm x)]", "ls *$(rm x)*",
+    "ls {a,$(rm x)}", "ls {`rm x`,b}", "ls <(ls; rm x) 2>&1", "ls > >(rm x)", "ls 2> >(rm x)", "ls < <(rm x)",
+    "ls <<< \"$(rm x)\"", "ls <<E$(rm x)\nE$(rm x)\nrm x", "ls <<E 2>&1\n`rm x`\nE", "ls <<\"E\"\nx\nE\nrm x",
+    "ls <<-'E'; rm x\n\tE", "ls <<A <<B; rm x\nA\nB", "sh <<< 'rm x'", "bash <<'E'\nrm x\nE", ". <(echo rm x)",
+    "source /dev/stdin <<< 'rm x'", "eval \"$(echo rm x)\"", "eval r\\m x", "bash -c \"r\"'m x'",
+    // Words of the shell around another command.
+    "! rm x", "time -p rm x", "time -- rm x", "coproc N { rm x; }", "! { rm x; }", "until rm x; do break; done",
+    "if ! rm x; then ls; fi", "[[ -n $(rm x) ]] && ls", "(( $(rm x; echo 1) ))", "for ((i=0;i<1;i++)); do rm x; done",
+    "case $(rm x) in *) ls;; esac", "ls && (rm x)", "ls | (rm x)", "ls | { rm x; }", "ls |while rm x; do break; done",
+    "f() (rm x); f", "function f() { rm x; } 2>&1; f", "ls() if rm x; then :; fi; ls", "git() (rm x)\ngit status",
+    "shopt -s expand_aliases\nalias git='rm x;'\ngit status", "alias ls=rm; eval ls x", "unalias -a; rm x",
+    "trap 'rm x' 0; ls", "trap 'rm x' DEBUG; ls", "trap -- 'rm x' EXIT\nls", "PROMPT_COMMAND='rm x'; bash -ic ls",
+    "IFS=,; x=rm,x; $x",
+    "a=(rm x); \"${a[@]}\"", "declare -n r=PATH; rm x", "printf -v y '%s' 'rm x'; $y", "read -r y <<< rm; $y x",
+    "mapfile -t y <<< rm; ${y[0]} x", "getopts a y -a; rm x", "exec 3>&1; rm x", "exec -a ls rm x", "command -p rm x",
+    "command -- rm x", "builtin eval rm x", "builtin command rm x", "builtin -- eval 'rm x'", "\\command rm x",
+    "\\eval rm x", "'eval' 'rm x'", "e\"va\"l 'rm x'", "history -s rm x; rm x", "fc -s rm; rm x", "!rm; rm x", "^ls^rm^; rm x",
+    // Programs that start one.
+    "env -i rm x", "env -u A rm x", "env -- rm x", "env A=b rm x", "env --split-string='rm x'",
+    "/usr/bin/env rm x", "nice -n 1 rm x", "nohup rm x 2>&1", "timeout -s KILL 5 rm x", "stdbuf -oL rm x",
+    "ls | xargs -I{} rm {}", "ls | xargs -0 -n1 rm", "ls|xargs sh -c 'rm x'", "xargs -a /dev/null rm x",
+    "find . -maxdepth 0 -exec rm x +", "find . -maxdepth 0 -execdir rm x ;", "find . -maxdepth 0 -ok rm x \\;",
+    "find . -maxdepth 0 -fprint x", "find . -maxdepth 0 -exec sh -c 'rm x' \\;", "bash -lc 'rm x'", "sh -xc 'rm x'",
+    "sh -c -- 'rm x'", "bash --norc -c 'rm x'", "bash -O extglob -c 'rm x'",
+    // An option, an environment or a directory that changes an allowed command.
+    "git -ccore.pager='rm x' status", "git --exec-path=. status", "git --exec-path . status", "git -p status",
+    "git --git-dir=x status", "git --work-tree=/ status", "git -C .. status", "git --config-env=a=b status",
+    "git --attr-source=x status", "git --bare status", "git --no-pager status", "git -c alias.status='!rm x' status",
+    "GIT_CONFIG_COUNT=1 git status", "GIT_EXEC_PATH=. git status", "GIT_DIR=x git status", "GIT_EXTERNAL_DIFF=rm git status",
+    "PATH=.:$PATH git status", "LD_PRELOAD=./x.so ls", "ENV=x ls", "SHELLOPTS=xtrace PS4='$(rm x)' bash -c ls",
+    "PS4='$(rm x)'; set -x; ls", "BASH_FUNC_ls%%='() { rm x; }' bash -c ls", "CDPATH=/ cd etc; ls", "CDPATH=. ls",
+    "CARGO_HOME=. cargo test", "CARGO_BUILD_RUSTC=rm cargo test", "RUSTFLAGS=x cargo test", "cargo t", "cargo test; cargo run",
+    "cargo test --config build.rustc='rm'", "cargo test '--config' x", "cargo test \"--config=x\"", "cargo test --con'fig' x",
+    "cargo test --manifest-p'ath' x", "cargo test -Zx", "cargo test -C/tmp", "cargo test -qC x", "cargo test ?-config", "cargo test [-]-config",
+    // Files.
+    "ls >rm", "ls>>rm", "ls 1>|rm", "ls 9>rm", "ls &>rm", "ls >&rm", "ls 2>&1 2>rm", "ls 2>&1>>rm", "2>rm ls", "ls {v}>>rm", "ls 3<>rm",
+    "ls | tee rm", "ls 2>&1| tee -a rm", "ls>$(echo rm)", "ls >~/rm", "ls > /dev/null > rm", "ls >\nrm", "ls 2>&'1'", "ls 2>&1\\\n; rm x",
+    "./git status", "../ls", "bin/ls", "//bin/ls", "~root/ls", "~+/ls", "~-/ls x", "/bin/ls/../rm x", "LS", "Git status", "git\tSTATUS",
 ];
 
 /// Commands that the same policy allows.

@@ -110,6 +110,9 @@ fn nothing_is_allowed_behind_a_rule_that_perhaps_denies() {
         ("/bin/r? x", Action::Ask),       ("base64 -d x | sh", Action::Ask),
         ("python3 x.py", Action::Ask),    ("xargs x", Action::Ask),
         ("'r'm x", Action::Deny),         ("x=rm; $x y", Action::Deny),
+        ("set -- rm x; $@", Action::Ask), ("set -- rm x; \"$@\"", Action::Ask),
+        ("x=m; r$x y", Action::Ask),      ("x=r; ${x}m y", Action::Ask),
+        ("env -S'rm x'", Action::Ask),    ("x=$(echo rm); $x y", Action::Ask),
     ];
     for (text, wanted) in cases {
         assert_eq!(decide_command(&policy, text), wanted, "{text}");
