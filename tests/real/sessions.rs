@@ -261,3 +261,56 @@ fn a_stale_result_after_a_resume_is_not_taken_for_the_answer() {
         assert_eq!(over.results()[0], "", "the stale one comes first");
     });
 }
+
+#[test]
+fn a_command_of_the_cli_has_a_turn_of_its_own_and_ends_its_message() {
+    each(|cli| {
+        let place = Place::new();
+        let scenario = script(&[text("one"), text("two"), text("three")]);
+        let mut talk = Start::new(&place, cli, &scenario).go();
+        // All at once: the older version repeats only what the model gets.
+        let messages = ["/cost", "m1", "/unknown", "/clear", "m2"];
+        messages.iter().for_each(|it| talk.say(it));
+        let over = talk.finish();
+
+        assert_eq!(over.code, Some(0), "{over:#?}");
+        assert_eq!(over.exit()["completed_by"], "input_end", "{over:#?}");
+        for message in messages {
+            assert_eq!(
+                over.states(message),
+                ["queued", "started", "done"],
+                "{message}"
+            );
+        }
+        assert!(over.turn("/cost") < over.turn("m1"), "{over:#?}");
+        assert!(over.turn("m1") < over.turn("/clear"), "{over:#?}");
+    });
+}
+
+#[test]
+fn a_block_that_would_end_the_cli_never_reaches_it() {
+    each(|cli| {
+        let place = Place::new();
+        let scenario = script(&[text("good")]);
+        let mut talk = Start::new(&place, cli, &scenario).go();
+        let blocks = [
+            json!({"type": "image"}),
+            json!({"type": "image", "source": {"type": "base64"}}),
+            json!({"type": "document"}),
+            json!({"type": "text", "text": null}),
+            json!({"type": "tool_result", "tool_use_id": "none", "content": "x"}),
+        ];
+        for block in blocks {
+            talk.say_blocks(&json!([{"type": "text", "text": "look"}, block]));
+            talk.until_own("input", "rejected");
+        }
+        talk.say("m1");
+        talk.until_input("m1", "done");
+        let over = talk.finish();
+        assert_eq!(
+            (over.code, over.results()),
+            (Some(0), vec!["good"]),
+            "{over:#?}"
+        );
+    });
+}

@@ -147,6 +147,16 @@ impl Talk<'_> {
             .expect("written");
     }
 
+    /// Writes a message of blocks.
+    pub(crate) fn say_blocks(&mut self, blocks: &Value) {
+        let message = serde_json::json!({"role": "user", "content": blocks});
+        let line = serde_json::json!({"type": "user", "message": message});
+        let input = self.input.as_mut().expect("an open input");
+        input
+            .write_all(format!("{line}\n").as_bytes())
+            .expect("written");
+    }
+
     /// Ends standard input.
     pub(crate) fn end_input(&mut self) {
         self.input = None;

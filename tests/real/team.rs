@@ -238,3 +238,26 @@ fn session_event_logs_capture_the_full_multi_turn_conversation() {
         assert_eq!(over.exit()["reason"], "signal");
     });
 }
+
+#[test]
+fn an_agent_that_is_told_to_go_on_after_its_end_is_waited_for() {
+    each(|cli| {
+        let place = Place::new();
+        let go_on = json!({"to": "one", "summary": "go on please", "message": "go on"});
+        let work = [text("first report"), wait("one-go"), text("second report")];
+        let scenario = json!({"lanes": [lane("one", &work)], "turns": [
+            start(&["one"]), text("one works"),
+            call("SendMessage", &go_on), text("one works again"), text("all is done")]});
+        let mut talk = lead(&place, cli, &scenario);
+        until_result(&mut talk, "one works again");
+        // Older versions are idle now, and tell of no task.
+        talk.open("one-go");
+        let over = talk.finish();
+
+        assert_eq!(over.code, Some(0), "{over:#?}");
+        let at = |fits: &dyn Fn(&Value) -> bool| over.lines.iter().position(fits);
+        let last = at(&|line| line["type"] == "result" && line["result"] == "all is done");
+        let stopping = at(&|line| line["subtype"] == "state" && line["state"] == "stopping");
+        assert!(last.is_some() && last < stopping, "{over:#?}");
+    });
+}

@@ -8,6 +8,7 @@ use std::time::Instant;
 use cr_event::{Block, Event, Kind, Raw, Text, TurnEnd};
 
 use crate::record::millis;
+use crate::tasks::{TaskFact, Tasks, resumed_agent};
 use cr_stream::{AgentActivity, Doing};
 
 /// The most characters of a tool's target that are kept.
@@ -38,7 +39,7 @@ pub(crate) struct Activity {
     /// Whether the last result is an error, if there was one at all.
     pub(crate) result_is_error: Option<bool>,
     calls: Vec<Call>,
-    background: Vec<String>,
+    tasks: Tasks,
 }
 
 /// A tool call that is not answered yet.
@@ -72,7 +73,7 @@ impl Activity {
             result_at: None,
             result_is_error: None,
             calls: Vec::new(),
-            background: Vec::new(),
+            tasks: Tasks::default(),
         }
     }
 
@@ -98,11 +99,16 @@ impl Activity {
                 call.reset = now;
             }
         }
+        let had_background = self.has_background();
         match event.kind {
             Kind::Assistant | Kind::User => self.message(&event, now),
             Kind::Result => self.result(&TurnEnd::new(event.line), now),
             Kind::System => self.system(&event, now),
             _ => {}
+        }
+        if had_background && !self.has_background() {
+            // The turn that reports it has its own time to begin.
+            self.result_at = self.result_at.map(|_| now);
         }
     }
 
@@ -114,6 +120,11 @@ impl Activity {
             // A turn may begin without being announced.
             self.has_answered = true;
             self.result_at = None;
+        }
+        if event.kind == Kind::User
+            && let Some(id) = resumed_agent(event.line)
+        {
+            self.tasks.resumed(id);
         }
         for block in message.blocks() {
             match block {
@@ -130,6 +141,7 @@ impl Activity {
                 Block::ToolResult(result) => {
                     let id = result.id.decode();
                     self.calls.retain(|call| call.id != id);
+                    self.tasks.call_returned(&id);
                 }
                 _ => {}
             }
@@ -143,36 +155,20 @@ impl Activity {
         self.result_is_error = Some(end.is_error());
         self.turn_since = None;
         self.calls.clear();
+        self.tasks.turn_ended();
     }
 
     fn system(&mut self, event: &Event<'_>, now: Instant) {
-        let text = |key: &str| event.line.get(key).and_then(Raw::text).map(Text::decode);
         let subtype = event.subtype.map(Text::decode).unwrap_or_default();
         match &*subtype {
             "init" => {
                 self.result_at = None;
                 self.begin_turn(now);
             }
-            "background_tasks_changed" => {
-                let tasks = event.line.get("tasks").map(Raw::items).unwrap_or_default();
-                let ids = tasks.iter().take(MAX_CALLS).enumerate().map(|(i, task)| {
-                    let id = task.string("task_id").or_else(|| task.string("id"));
-                    id.map_or_else(|| i.to_string(), std::borrow::Cow::into_owned)
-                });
-                self.background = ids.collect();
-            }
-            "task_updated" => {
-                let moved = event
-                    .line
-                    .at(&["patch", "is_backgrounded"])
-                    .and_then(Raw::bool);
-                if let (Some(id), Some(true)) = (text("task_id"), moved) {
-                    self.background.push(id.into_owned());
-                }
-            }
-            "task_notification" => {
-                if let Some(id) = text("task_id") {
-                    self.background.retain(|task| *task != id);
+            "background_tasks_changed" => self.tasks.listed(TaskFact::of_list(event.line)),
+            "task_started" | "task_updated" | "task_notification" => {
+                if let Some(fact) = TaskFact::of_line(event.line) {
+                    self.tasks.changed(fact);
                 }
             }
             _ => {}
@@ -188,7 +184,7 @@ impl Activity {
 
     /// Whether background tasks are known to run.
     pub(crate) fn has_background(&self) -> bool {
-        !self.background.is_empty()
+        self.tasks.is_any_open()
     }
 
     /// The open call whose clock has run longest.

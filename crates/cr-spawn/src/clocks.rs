@@ -22,7 +22,15 @@ impl Running {
 }
 
 /// The clock that runs out next.
-pub(crate) fn next(clocks: &Clocks, activity: &Activity, started: Instant) -> Option<Running> {
+///
+/// `expects_turn`: the agent has a reason to begin another turn, so its last result
+/// is not its end.
+pub(crate) fn next(
+    clocks: &Clocks,
+    activity: &Activity,
+    started: Instant,
+    expects_turn: bool,
+) -> Option<Running> {
     let clock =
         |name, since, limit: Duration| (!limit.is_zero()).then_some(Running { name, since, limit });
     let turn = activity
@@ -31,18 +39,20 @@ pub(crate) fn next(clocks: &Clocks, activity: &Activity, started: Instant) -> Op
     let all = [
         clock(Clock::Timeout, started, clocks.timeout),
         turn,
-        waiting(clocks, activity),
+        waiting(clocks, activity, expects_turn),
     ];
     all.into_iter().flatten().min_by_key(Running::until)
 }
 
 /// The clock of what is being waited for; there is one at a time.
-fn waiting(clocks: &Clocks, activity: &Activity) -> Option<Running> {
+fn waiting(clocks: &Clocks, activity: &Activity, expects_turn: bool) -> Option<Running> {
     let (name, since, limit) = if let Some(call) = activity.longest() {
         (Clock::Tool, call.reset, clocks.tool_timeout)
     } else if let Some(at) = activity.result_at {
         if activity.has_background() {
             (Clock::PostResult, activity.last_line, clocks.tool_timeout)
+        } else if expects_turn {
+            (Clock::Idle, activity.last_line, clocks.idle_timeout)
         } else {
             (Clock::PostResult, at, clocks.post_result_grace)
         }
@@ -99,12 +109,47 @@ mod tests {
             for line in *lines {
                 activity.line(line.as_bytes(), started);
             }
-            let next = next(&clocks, &activity, started).expect("a clock runs");
+            let next = next(&clocks, &activity, started, false).expect("a clock runs");
             assert_eq!(
                 (next.name.as_str(), next.limit.as_secs()),
                 (*name, *seconds),
                 "{lines:?}"
             );
+        }
+    }
+
+    #[test]
+    fn the_turn_after_a_background_task_has_its_own_time_to_begin() {
+        const STARTED: &str = r#"{"type":"system","subtype":"task_started","task_id":"b1","task_type":"local_agent","tool_use_id":"t1"}"#;
+        const ENDED: &str = r#"{"type":"system","subtype":"task_updated","task_id":"b1","patch":{"status":"completed"}}"#;
+        let clocks = AgentOptions::parse_from(["cr-spawn"]).clocks;
+        let started = Instant::now();
+        // Newer versions list their background tasks, older ones do not.
+        let cases = [
+            ([INIT, OPEN, RESULT], [CLOSED, CLOSED]),
+            ([STARTED, ANSWER, RESULT], [ENDED, INIT]),
+        ];
+        for (before, after) in cases {
+            let mut activity = Activity::new(started);
+            for line in before {
+                activity.line(line.as_bytes(), started);
+            }
+            let at = |activity: &Activity, expects_turn| {
+                let clock = next(&clocks, activity, started, expects_turn).expect("a clock runs");
+                (clock.name.as_str(), clock.since, clock.limit.as_secs())
+            };
+            assert_eq!(at(&activity, false), ("post_result", started, 3600));
+            let ended = started + Duration::from_mins(10);
+            activity.line(after[0].as_bytes(), ended);
+            assert_eq!(at(&activity, false), ("post_result", ended, 30));
+            assert_eq!(at(&activity, true), ("idle", ended, 900));
+            activity.line(after[1].as_bytes(), ended + Duration::from_secs(1));
+            let name = if after[1] == INIT {
+                "idle"
+            } else {
+                "post_result"
+            };
+            assert_eq!(at(&activity, false).0, name);
         }
     }
 
@@ -126,7 +171,7 @@ mod tests {
             for line in *lines {
                 activity.line(line.as_bytes(), now);
             }
-            let next = next(&clocks, &activity, now).expect("a clock runs");
+            let next = next(&clocks, &activity, now, false).expect("a clock runs");
             assert_eq!(next.name.as_str(), *name, "{is_resumed} {lines:?}");
         }
     }
@@ -141,7 +186,7 @@ mod tests {
         let mut activity = Activity::new(started);
         activity.line(agent.as_bytes(), started);
         activity.line(nested.as_bytes(), later);
-        let next = next(&clocks, &activity, started).expect("a clock runs");
+        let next = next(&clocks, &activity, started, false).expect("a clock runs");
         assert_eq!(next.since, later);
         assert_eq!(activity.doing(later).since_ms, 3_000_000);
     }
@@ -151,6 +196,6 @@ mod tests {
         let args = ["cr-spawn", "--startup-timeout", "0"];
         let clocks = AgentOptions::parse_from(args).clocks;
         let now = Instant::now();
-        assert_eq!(next(&clocks, &Activity::new(now), now), None);
+        assert_eq!(next(&clocks, &Activity::new(now), now, false), None);
     }
 }

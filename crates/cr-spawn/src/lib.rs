@@ -29,6 +29,7 @@ mod start;
 mod stderr;
 mod stdout;
 mod supervisor;
+mod tasks;
 
 pub use guardian::guard;
 

@@ -22,7 +22,6 @@ mod question;
 mod recovery;
 mod requests;
 mod start;
-mod tasks;
 mod turns;
 
 use std::collections::VecDeque;
@@ -42,11 +41,11 @@ use self::question::Question;
 use self::recovery::{Chain, ParkedAnswers};
 use self::requests::AgentRequests;
 pub(crate) use self::start::prepare;
-use self::tasks::Tasks;
 use self::turns::Turns;
 use crate::context::Context;
 use crate::poll_set::PollSet;
 use crate::supervisor::Key;
+use crate::tasks::Tasks;
 
 /// What the session wants done.
 #[derive(Debug)]
@@ -196,6 +195,13 @@ impl Session {
     /// What is to be done, in order.
     pub(crate) fn next_effect(&mut self) -> Option<Effect> {
         self.effects.pop_front()
+    }
+
+    /// Whether a turn is about to begin: for a message that the agent has, or for a
+    /// task that has ended.
+    pub(crate) fn expects_turn(&self) -> bool {
+        let has_cause = self.inbox.is_agent_busy() || self.turns.unreported_since.is_some();
+        self.is_interactive() && self.completion.is_none() && has_cause
     }
 
     /// Whether the clocks of a turn must not run: nobody waits for the agent.

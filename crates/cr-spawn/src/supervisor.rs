@@ -145,7 +145,8 @@ impl<'a> Supervisor<'a> {
             return Duration::ZERO;
         }
         let is_running = self.phase() == Phase::Running;
-        let clock = self.timing.clock(&self.context.options.clocks);
+        let clocks = &self.context.options.clocks;
+        let clock = self.timing.clock(clocks, self.session.expects_turn());
         let clock = clock.filter(|_| is_running).map(|clock| clock.until());
         let output = &self.streams.output;
         let is_shown = is_running && self.streams.reader_may_leave;

@@ -2,6 +2,8 @@
 
 use cr_event::{Block, Event, Kind, Raw, Text, TurnEnd};
 
+use crate::tasks::{TaskFact, resumed_agent};
+
 /// One fact of a line.
 #[derive(Debug)]
 pub(crate) enum Fact<'a> {
@@ -33,27 +35,14 @@ pub(crate) enum Fact<'a> {
     TaskList(Vec<TaskFact>),
     /// A tool call has returned.
     CallReturned(String),
+    /// A message to an agent that had ended: it works again.
+    AgentResumed(String),
     /// A question; the value is its request.
     Question(Raw<'a>),
     /// The agent no longer waits for the answer to this question.
     Withdrawn(String),
     /// The reply to a request of ours.
     Reply(Reply<'a>),
-}
-
-/// What a line says about a task.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct TaskFact {
-    pub(crate) id: String,
-    pub(crate) description: Option<String>,
-    /// The call that started it.
-    pub(crate) call: Option<String>,
-    /// Whether it is an agent, and not a shell.
-    pub(crate) is_agent: bool,
-    /// Whether it runs in the background, where the line says so.
-    pub(crate) is_background: Option<bool>,
-    /// Its status, if the line is not its beginning.
-    pub(crate) status: Option<String>,
 }
 
 /// The reply to a control request.
@@ -104,29 +93,11 @@ fn of_system<'a>(event: &Event<'a>) -> Option<Fact<'a>> {
             "idle" => Fact::Idle,
             _ => Fact::Busy,
         },
-        "task_started" | "task_updated" | "task_notification" => Fact::Task(task(line)?),
-        "background_tasks_changed" => {
-            let tasks = line.get("tasks").map(Raw::items).unwrap_or_default();
-            Fact::TaskList(tasks.into_iter().filter_map(task).collect())
+        "task_started" | "task_updated" | "task_notification" => {
+            Fact::Task(TaskFact::of_line(line)?)
         }
+        "background_tasks_changed" => Fact::TaskList(TaskFact::of_list(line)),
         _ => return None,
-    })
-}
-
-fn task(line: Raw<'_>) -> Option<TaskFact> {
-    let text = |key: &str| line.string(key).map(std::borrow::Cow::into_owned);
-    let patch = |key: &str| line.at(&["patch", key]);
-    let status = patch("status").and_then(Raw::text).map(Text::decode);
-    let is_background = line
-        .get("is_backgrounded")
-        .or_else(|| patch("is_backgrounded"));
-    Some(TaskFact {
-        id: text("task_id")?,
-        description: text("description"),
-        call: text("tool_use_id"),
-        is_agent: text("task_type").is_some_and(|kind| kind.contains("agent")),
-        is_background: is_background.and_then(Raw::bool),
-        status: text("status").or(status.map(std::borrow::Cow::into_owned)),
     })
 }
 
@@ -150,7 +121,8 @@ fn of_user<'a>(event: &Event<'a>) -> Vec<Fact<'a>> {
             Block::ToolResult(result) => Some(Fact::CallReturned(result.id.decode().into_owned())),
             _ => None,
         });
-    results.collect()
+    let resumed = resumed_agent(event.line).map(Fact::AgentResumed);
+    results.chain(resumed).collect()
 }
 
 fn of_control<'a>(event: &Event<'a>) -> Option<Fact<'a>> {

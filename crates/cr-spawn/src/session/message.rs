@@ -72,6 +72,46 @@ struct Block {
     r#type: String,
     #[serde(default)]
     text: Option<String>,
+    #[serde(default)]
+    source: Option<Source>,
+}
+
+/// Where the bytes of an image or a document are.
+#[derive(Deserialize)]
+struct Source {
+    r#type: String,
+    #[serde(default)]
+    media_type: Option<String>,
+    #[serde(default)]
+    data: Option<String>,
+}
+
+impl Block {
+    /// Whether it belongs to a conversation that nobody had: the model's own words,
+    /// or the result of a call that it never made.
+    fn is_foreign(&self) -> bool {
+        let kinds = ["tool_use", "tool_result", "thinking", "redacted_thinking"];
+        kinds.contains(&self.r#type.as_str())
+    }
+
+    /// Whether the agent can read it. Some versions end on an image without its
+    /// data; a text or a document without it stays in the session, and every later
+    /// turn fails by it.
+    fn is_whole(&self) -> bool {
+        match (self.r#type.as_str(), &self.source) {
+            ("text", _) => self.text.is_some(),
+            ("image" | "document", Some(source)) => source.is_whole(),
+            ("image" | "document", None) => false,
+            _ => true,
+        }
+    }
+}
+
+impl Source {
+    fn is_whole(&self) -> bool {
+        let has_data = self.media_type.is_some() && self.data.is_some();
+        self.r#type != "base64" || has_data
+    }
 }
 
 impl Draft {
@@ -166,6 +206,15 @@ fn check_content(content: &str) -> Result<(), Invalid> {
     }
     let blocks: Vec<Block> = serde_json::from_str(content)
         .map_err(|_| Invalid("its content is neither a text nor a list of blocks".to_owned()))?;
+    if let Some(block) = blocks.iter().find(|block| block.is_foreign()) {
+        return invalid(format!("a user says no block of type {}", block.r#type));
+    }
+    if let Some(block) = blocks.iter().find(|block| !block.is_whole()) {
+        return invalid(format!(
+            "a block of type {} lacks its content",
+            block.r#type
+        ));
+    }
     let says_something = blocks.iter().any(|block| match &block.text {
         Some(text) => !is_blank(text),
         None => block.r#type != "text",
@@ -233,8 +282,8 @@ mod tests {
                 r#"[{"type":"text","text":"x"}]"#,
             ),
             (
-                r#"{"message":{"role":"user","content":[{"type":"image","source":{}}]}}"#,
-                r#"[{"type":"image","source":{}}]"#,
+                r#"{"message":{"role":"user","content":[{"type":"image","source":{"type":"url","url":"u"}}]}}"#,
+                r#"[{"type":"image","source":{"type":"url","url":"u"}}]"#,
             ),
         ];
         for (line, expected) in cases {
@@ -260,6 +309,14 @@ mod tests {
             (r#"{"message":{"role":"user","content":7}}"#, "neither"),
             (r#"{"message":{"role":"user","content":[]}}"#, "empty"),
             (r#"{"message":{"role":"user","content":["x"]}}"#, "neither"),
+            (
+                r#"{"message":{"role":"user","content":[{"type":"text","text":7}]}}"#,
+                "neither",
+            ),
+            (
+                r#"{"message":{"role":"user","content":[{"text":"x"}]}}"#,
+                "neither",
+            ),
             (r#"{"type":"control_request","text":"x"}"#, "type is not"),
             (r#"{"text":""}"#, "empty"),
             (r#"{"text":" \n"}"#, "empty"),
@@ -274,6 +331,39 @@ mod tests {
         for (line, expected) in cases {
             let why = content(line).expect_err(line);
             assert!(why.contains(expected), "{line}: {why}");
+        }
+    }
+
+    #[test]
+    fn a_block_that_would_end_the_agent_or_every_later_turn_is_refused() {
+        #[rustfmt::skip]
+        let refused = [
+            r#"{"type":"text"}"#, r#"{"type":"text","text":null}"#, r#"{"type":"image"}"#,
+            r#"{"type":"image","source":null}"#, r#"{"type":"document"}"#,
+            r#"{"type":"image","source":{"type":"base64"}}"#,
+            r#"{"type":"image","source":{"type":"base64","media_type":"image/png"}}"#,
+            r#"{"type":"document","source":{"type":"base64","data":"eA=="}}"#,
+        ];
+        for block in refused {
+            let text = r#"{"type":"text","text":"x"}"#;
+            let line = format!(r#"{{"message":{{"role":"user","content":[{text},{block}]}}}}"#);
+            let why = content(&line).expect_err(block);
+            assert!(why.contains("lacks its content"), "{block}: {why}");
+        }
+        for kind in ["tool_use", "tool_result", "thinking"] {
+            let block = format!(r#"{{"type":"{kind}"}}"#);
+            let line = format!(r#"{{"message":{{"role":"user","content":[{block}]}}}}"#);
+            let why = content(&line).expect_err(kind);
+            assert!(why.contains("a user says no block"), "{kind}: {why}");
+        }
+        for source in [
+            r#"{}"#,
+            r#"7"#,
+            r#"{"type":"base64","media_type":"image/png","data":7}"#,
+        ] {
+            let block = format!(r#"{{"type":"image","source":{source}}}"#);
+            let line = format!(r#"{{"message":{{"role":"user","content":[{block}]}}}}"#);
+            assert!(content(&line).is_err(), "{source}");
         }
     }
 

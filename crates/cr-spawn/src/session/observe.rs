@@ -9,9 +9,9 @@ use serde_json::value::RawValue;
 
 use super::agent_line::Fact;
 use super::inbox::{Message, Stage};
-use super::tasks::EndedTask;
 use super::{Completion, Effect, Session};
 use crate::context::Context;
+use crate::tasks::EndedTask;
 
 /// The code for a sender whose message was interrupted.
 const INTERRUPTED: u8 = 130;
@@ -53,6 +53,7 @@ impl Session {
                 self.allowed_calls.retain(|allowed| *allowed != call);
                 self.tasks.call_returned(&call);
             }
+            Fact::AgentResumed(id) => self.tasks.resumed(id),
             Fact::Question(line) => self.question(line, context, now),
             Fact::Withdrawn(id) => self.withdrawn(&id, context),
             Fact::Reply(reply) => self.agent_replied(&reply, context),
@@ -98,8 +99,12 @@ impl Session {
 
     /// The agent takes up a message.
     fn start_message(&mut self, id: &str, context: &Context<'_>) {
+        let is_folded = self.turns.is_running && self.turns.has_spoken;
+        self.start_message_as(id, is_folded, context);
+    }
+
+    fn start_message_as(&mut self, id: &str, is_folded: bool, context: &Context<'_>) {
         let (number, is_running) = (self.turns.number, self.turns.is_running);
-        let is_folded = is_running && self.turns.has_spoken;
         let Some(message) = self.inbox.get(id) else {
             return;
         };
@@ -156,13 +161,21 @@ impl Session {
         let mut messages = self.inbox.messages.iter();
         // Some versions never tell that they take a message.
         let is_told = self.has_lifecycle || self.has_replay;
-        if (!end.is_error() && is_told) || messages.any(|it| of_turn(Stage::Started)(&it)) {
+        // A command such as /clear is never repeated, and has a turn of its own that
+        // no model took part in.
+        let is_own = end.num_turns() == Some(0) && !end.is_error() && end.origin().is_none();
+        let is_command = is_own && self.turns.has_spoken && !self.has_lifecycle;
+        let is_known = !end.is_error() && is_told && !is_command;
+        if is_known || messages.any(|it| of_turn(Stage::Started)(&it)) {
             return;
         }
         let sent = self.inbox.messages.iter().filter(of_turn(Stage::Sent));
-        let sent: Vec<String> = sent.map(|it| it.id.clone()).collect();
+        let mut sent: Vec<String> = sent.map(|it| it.id.clone()).collect();
+        if is_command {
+            sent.truncate(1);
+        }
         for id in sent {
-            self.start_message(&id, context);
+            self.start_message_as(&id, false, context);
         }
     }
 

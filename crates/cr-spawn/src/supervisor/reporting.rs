@@ -24,7 +24,8 @@ impl Supervisor<'_> {
         {
             return self.apply(Event::StopWanted(Cause::Clock(Clock::Turn)));
         }
-        let clock = self.timing.clock(&self.context.options.clocks);
+        let clocks = &self.context.options.clocks;
+        let clock = self.timing.clock(clocks, self.session.expects_turn());
         let Some(clock) = clock.filter(|clock| clock.until() <= now) else {
             return;
         };

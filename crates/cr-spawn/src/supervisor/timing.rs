@@ -65,8 +65,8 @@ impl Timing {
     }
 
     /// The clock that runs out next.
-    pub(super) fn clock(&self, clocks: &Clocks) -> Option<Running> {
-        clocks::next(clocks, &self.activity, self.started)
+    pub(super) fn clock(&self, clocks: &Clocks, expects_turn: bool) -> Option<Running> {
+        clocks::next(clocks, &self.activity, self.started, expects_turn)
     }
 
     /// Ends a wait of at most `limit`. Returns the time in which this process was

@@ -1,9 +1,59 @@
-//! The background tasks of a session: agents and shells that outlive a turn.
+//! The background tasks of the agent: agents and shells that outlive a turn.
 
-use super::agent_line::TaskFact;
+use cr_event::{Raw, Text};
 
 /// The most tasks that are tracked.
 const MAX_TASKS: usize = 1000;
+
+/// What a line says about a task.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TaskFact {
+    pub(crate) id: String,
+    pub(crate) description: Option<String>,
+    /// The call that started it.
+    pub(crate) call: Option<String>,
+    /// Whether it is an agent, and not a shell.
+    pub(crate) is_agent: bool,
+    /// Whether it runs in the background, where the line says so.
+    pub(crate) is_background: Option<bool>,
+    /// Its status, if the line is not its beginning.
+    pub(crate) status: Option<String>,
+}
+
+impl TaskFact {
+    /// What a `task_*` line, or an entry of the agent's list, says.
+    pub(crate) fn of_line(line: Raw<'_>) -> Option<Self> {
+        let text = |key: &str| line.string(key).map(std::borrow::Cow::into_owned);
+        let patch = |key: &str| line.at(&["patch", key]);
+        let status = patch("status").and_then(Raw::text).map(Text::decode);
+        let is_background = line
+            .get("is_backgrounded")
+            .or_else(|| patch("is_backgrounded"));
+        Some(Self {
+            id: text("task_id").or_else(|| text("id"))?,
+            description: text("description"),
+            call: text("tool_use_id"),
+            is_agent: text("task_type").is_some_and(|kind| kind.contains("agent")),
+            is_background: is_background.and_then(Raw::bool),
+            status: text("status").or(status.map(std::borrow::Cow::into_owned)),
+        })
+    }
+
+    /// The tasks of `background_tasks_changed`.
+    pub(crate) fn of_list(line: Raw<'_>) -> Vec<Self> {
+        let tasks = line.get("tasks").map(Raw::items).unwrap_or_default();
+        tasks.into_iter().filter_map(Self::of_line).collect()
+    }
+}
+
+/// The agent that the tool call of this result has resumed: some versions tell its
+/// new work nowhere else.
+pub(crate) fn resumed_agent(line: Raw<'_>) -> Option<String> {
+    // Results are long, and most are of other tools.
+    memchr::memmem::find(line.bytes(), b"\"resumedAgentId\"")?;
+    let id = line.at(&["tool_use_result", "resumedAgentId"])?;
+    id.text().map(|id| id.decode().into_owned())
+}
 
 /// A task that runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +113,19 @@ impl Tasks {
             self.open.push(Task {
                 fact,
                 has_returned: false,
+            });
+        }
+    }
+
+    /// An agent that had ended works again.
+    pub(crate) fn resumed(&mut self, id: String) {
+        let is_known = self.open.iter().any(|task| task.fact.id == id);
+        if !is_known && !self.is_listed {
+            self.begin(TaskFact {
+                id,
+                is_agent: true,
+                is_background: Some(true),
+                ..TaskFact::default()
             });
         }
     }
@@ -163,6 +226,26 @@ mod tests {
         tasks.turn_ended();
         assert_eq!(tasks.changed(fact("b1", Some("completed"))), None);
         assert!(!tasks.is_any_open());
+    }
+
+    #[test]
+    fn an_agent_that_is_resumed_runs_again_also_where_only_the_result_tells() {
+        let result = r#"{"type":"user","tool_use_result":{"success":true,"resumedAgentId":"a1"}}"#;
+        let line = Raw::of(result.as_bytes()).expect("JSON");
+        let mut tasks = Tasks::default();
+        tasks.resumed(resumed_agent(line).expect("an agent"));
+        assert_eq!(tasks.agents(), ["a1"]);
+        assert!(tasks.changed(fact("a1", Some("completed"))).is_some());
+        assert!(!tasks.is_any_open());
+        // Where there is a list, it tells when the agent ends.
+        tasks.listed(Vec::new());
+        tasks.resumed("a1".to_owned());
+        assert!(!tasks.is_any_open());
+        let other = r#"{"type":"user","message":{"content":"\"resumedAgentId\""}}"#;
+        assert_eq!(
+            resumed_agent(Raw::of(other.as_bytes()).expect("JSON")),
+            None
+        );
     }
 
     #[test]
