@@ -19,6 +19,9 @@ use cr_stream::InputState;
 const MAX_REQUESTS: usize = 100;
 const MAX_BODY: usize = 4096;
 
+/// The most stopped tasks that are remembered.
+const MAX_STOPPED: usize = 1000;
+
 /// Why a request to the agent was made.
 #[derive(Debug)]
 pub(super) enum Purpose {
@@ -71,6 +74,20 @@ impl AgentRequests {
         Some(self.open.remove(index).1)
     }
 
+    fn is_full(&self) -> bool {
+        self.open.len() >= MAX_REQUESTS
+    }
+
+    fn stopped(&mut self, task: String) {
+        if self.was_stopped(&task) {
+            return;
+        }
+        if self.stopped_tasks.len() >= MAX_STOPPED {
+            self.stopped_tasks.remove(0);
+        }
+        self.stopped_tasks.push(task);
+    }
+
     pub(super) fn was_stopped(&self, task: &str) -> bool {
         self.stopped_tasks.iter().any(|id| id == task)
     }
@@ -108,12 +125,14 @@ impl Session {
             Op::Cancel => self.cancel(client, request.id, context),
             Op::Answer => self.answer_of(client, request, context),
             Op::Asks => self.list_questions(client, context),
+            Op::Interrupt if self.requests.is_full() => self.refuse_full(client),
             Op::Interrupt => self.interrupt(Some(client)),
             Op::StopTask => {
                 let task = request.id.unwrap_or_default();
                 let body = agent_body("stop_task", "task_id", &task);
-                self.requests.stopped_tasks.push(task);
-                self.forward(Purpose::Plain(client), &body);
+                if self.forward(Purpose::Plain(client), &body) {
+                    self.requests.stopped(task);
+                }
             }
             Op::SetModel => {
                 let body = agent_body("set_model", "model", &request.value.unwrap_or_default());
@@ -152,21 +171,23 @@ impl Session {
         is_late.then_some((Exit::Retry, "the session is ending"))
     }
 
-    /// Passes a request on to the agent. An agent that does not answer is not asked
-    /// without end.
-    fn forward(&mut self, purpose: Purpose, body: &str) {
-        if self.requests.open.len() >= MAX_REQUESTS || body.len() > MAX_BODY {
+    /// Passes a request on to the agent, or refuses it. An agent that does not answer
+    /// is not asked without end.
+    fn forward(&mut self, purpose: Purpose, body: &str) -> bool {
+        if self.requests.is_full() || body.len() > MAX_BODY {
             if let Some(client) = purpose.client() {
-                self.refuse(
-                    client,
-                    Exit::Retry,
-                    "too many requests are open, or it is too long",
-                );
+                self.refuse_full(client);
             }
-            return;
+            return false;
         }
         let line = self.requests.compose(purpose, body);
         self.effects.push_back(Effect::ToAgent(line));
+        true
+    }
+
+    fn refuse_full(&mut self, client: ClientId) {
+        let why = "too many requests are open, or it is too long";
+        self.refuse(client, Exit::Retry, why);
     }
 
     /// Ends the session: by the end of its input if the agent has nothing to do, else

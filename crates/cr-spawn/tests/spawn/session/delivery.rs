@@ -1,5 +1,7 @@
 //! Messages: accepted, given to the agent, answered.
 
+use std::io::{BufRead, BufReader, Write};
+
 use std::fs;
 
 use super::talk::{Talk, VERSIONS};
@@ -200,6 +202,33 @@ fn an_agent_that_does_not_read_its_input_does_not_block_its_output() {
             .count(),
         31
     );
+}
+
+#[test]
+fn an_agent_that_does_not_read_gets_no_requests_without_end() {
+    let mut talk = Talk::start("2.1.326", &[]);
+    talk.say("silent");
+    talk.until_state("input", "started");
+    let agent = talk.lines[0]["agent_pid"].as_u64().expect("a pid");
+    let agent = u32::try_from(agent).expect("a pid");
+    cr_test::kill(agent, cr_test::Signal::STOP);
+    let dir = cr_rundir::RunDir::existing(&talk.run_dir()).expect("a directory");
+    let limit = std::time::Duration::from_secs(20);
+    let mut stream = cr_control::connect(&dir, limit).expect("connected");
+    let request = "{\"schema\":1,\"op\":\"interrupt\"}\n";
+    stream
+        .write_all(request.repeat(105).as_bytes())
+        .expect("written");
+    stream.set_read_timeout(Some(limit)).expect("a limit");
+    // A hundred wait for the agent; only the others have a reply yet.
+    let mut replies = BufReader::new(stream).lines();
+    for _ in 0..5 {
+        let reply = replies.next().expect("a reply").expect("a line");
+        let reply: serde_json::Value = serde_json::from_str(&reply).expect("JSON");
+        assert_eq!((&reply["ok"], &reply["code"]), (&false.into(), &75.into()));
+    }
+    cr_test::kill(agent, cr_test::Signal::CONT);
+    talk.finish();
 }
 
 #[test]
