@@ -244,14 +244,22 @@ fn an_agent_that_is_told_to_go_on_after_its_end_is_waited_for() {
     each(|cli| {
         let place = Place::new();
         let go_on = json!({"to": "one", "summary": "go on please", "message": "go on"});
-        let work = [text("first report"), wait("one-go"), text("second report")];
+        let report = ["first report", "second report"].map(text);
+        let work = [
+            wait("one-go"),
+            report[0].clone(),
+            wait("again-go"),
+            report[1].clone(),
+        ];
         let scenario = json!({"lanes": [lane("one", &work)], "turns": [
             start(&["one"]), text("one works"),
             call("SendMessage", &go_on), text("one works again"), text("all is done")]});
         let mut talk = lead(&place, cli, &scenario);
+        until_result(&mut talk, "one works");
+        talk.open("one-go");
         until_result(&mut talk, "one works again");
         // Older versions are idle now, and tell of no task.
-        talk.open("one-go");
+        talk.open("again-go");
         let over = talk.finish();
 
         assert_eq!(over.code, Some(0), "{over:#?}");

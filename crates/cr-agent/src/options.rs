@@ -57,7 +57,7 @@ of each message, cr/state lines what began each turn.
   delivery      A message is folded into the running turn (when: next), waits for a
                 turn of its own (idle), or interrupts the turn (now, but never while
                 a question is open). Several that wait become one turn. A line that
-                would end the CLI never reaches it.
+                would end the CLI, or a block without its content, is rejected.
   completion    The input has ended, every message is answered, no question is open,
                 no background agent or shell runs, and the turn that reports the last
                 of them is over; or --until-field, cr-send --stop, a clock.
