@@ -357,8 +357,8 @@ mod tests {
             assert!(why.contains("a user says no block"), "{kind}: {why}");
         }
         for source in [
-            r#"{}"#,
-            r#"7"#,
+            "{}",
+            "7",
             r#"{"type":"base64","media_type":"image/png","data":7}"#,
         ] {
             let block = format!(r#"{{"type":"image","source":{source}}}"#);
