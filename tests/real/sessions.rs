@@ -270,7 +270,9 @@ fn a_command_of_the_cli_has_a_turn_of_its_own_and_ends_its_message() {
         let mut talk = Start::new(&place, cli, &scenario).go();
         // All at once: the older version repeats only what the model gets.
         let messages = ["/cost", "m1", "/unknown", "/clear", "m2"];
-        messages.iter().for_each(|it| talk.say(it));
+        for it in &messages {
+            talk.say(it);
+        }
         let over = talk.finish();
 
         assert_eq!(over.code, Some(0), "{over:#?}");
