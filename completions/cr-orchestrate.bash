@@ -45,6 +45,10 @@ _cr_orchestrate() {
     done
     case $command:$prev in
     :--resume-run) _cr_orchestrate_offer "$cur" < <(_cr_orchestrate_orchestrated_runs) && return ;;
+    :--max-agents | :-j) return ;;
+    :--isolation) _cr_orchestrate_offer "$cur" < <(printf '%s\n' worktree shared) && return ;;
+    :--into) return ;;
+    :--on-merged) return ;;
     :--until) _cr_orchestrate_offer "$cur" < <(_cr_orchestrate_tasks) && return ;;
     :--break) _cr_orchestrate_offer "$cur" < <(_cr_orchestrate_tasks) && return ;;
     :--retries) return ;;
@@ -67,7 +71,7 @@ _cr_orchestrate() {
     status:*) _cr_orchestrate_offer "$cur" < <(_cr_orchestrate_orchestrated_runs) ;;
     help:-*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' ) ;;
     help:*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' status help) ;;
-    :-*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' --resume-run --dry-run --json --until --break --halt --sprint --retries --models --max-wait --backoff --budget --again --milestone --rerun-lost --accept-changed --report --quiet -q --output-schema --task-schema --cwd -C --model -m --permission-mode --max-turns --max-budget --timeout --timeout-multiplier --help -h --version -V) ;;
+    :-*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' --resume-run --max-agents -j --isolation --into --on-merged --dry-run --json --until --break --halt --sprint --retries --models --max-wait --backoff --budget --again --milestone --rerun-lost --accept-changed --report --quiet -q --output-schema --task-schema --cwd -C --model -m --permission-mode --max-turns --max-budget --timeout --timeout-multiplier --help -h --version -V) ;;
     :*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' status help) ;;
     esac
 }

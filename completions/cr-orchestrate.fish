@@ -23,7 +23,7 @@ end
 
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_cr_orchestrate_global_optspecs
-    string join \n resume-run= dry-run json until= break= halt sprint retries= models= max-wait= backoff= budget= again= milestone= rerun-lost accept-changed report q/quiet output-schema task-schema C/cwd= m/model= permission-mode= max-turns= max-budget= timeout= timeout-multiplier= h/help V/version
+    string join \n resume-run= j/max-agents= isolation= into= on-merged= dry-run json until= break= halt sprint retries= models= max-wait= backoff= budget= again= milestone= rerun-lost accept-changed report q/quiet output-schema task-schema C/cwd= m/model= permission-mode= max-turns= max-budget= timeout= timeout-multiplier= h/help V/version
 end
 
 function __fish_cr_orchestrate_needs_command
@@ -48,6 +48,11 @@ function __fish_cr_orchestrate_using_subcommand
 end
 
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l resume-run -d 'Continue this run; a PLAN replaces the tasks that are not done yet' -r -f -a "(_cr_orchestrate_orchestrated_runs)"
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -s j -l max-agents -d 'How many agents may work at the same time [default: 1]' -r
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l isolation -d 'Where agents work [default: worktree with more than one agent, else shared]' -r -f -a "worktree\t'A worktree for each attempt'
+shared\t'All in one work tree'"
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l into -d 'Bring the merged work into this branch when all tasks are done' -r
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l on-merged -d 'Run this shell command when all tasks are done and merged, once' -r
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l until -d 'Stop when this task is done' -r -f -a "(_cr_orchestrate_tasks)"
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l break -d 'Stop before this task, once; may be repeated' -r -f -a "(_cr_orchestrate_tasks)"
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l retries -d 'Retry a failed task up to N times [default: 2]' -r
@@ -74,7 +79,7 @@ complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l r
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -s q -l quiet -d 'Write no sentences to standard error; with --dry-run print only the ids'
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l output-schema -d 'Print the JSON Schema of a line of standard output, and do nothing else'
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l task-schema -d 'Print the JSON Schema of a task, and do nothing else'
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -s h -l help -d 'Print help'
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -s V -l version -d 'Print version'
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_needs_command" -a "status" -d 'Print the state of each task of a run'
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'

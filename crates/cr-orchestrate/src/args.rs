@@ -9,47 +9,11 @@ use clap::{FromArgMatches, Parser};
 use crate::run_budget::{self, RunBudget};
 use crate::sprint_args::{SPRINT_LOOP, sprint_loop};
 
-const AFTER: &str = "\
-A PLAN is NDJSON, a JSON array, {\"tasks\": [...]}, YAML, or a folder of *.md files. In
-such a file the front matter has the fields and the body is the prompt. A task has an
-id and a prompt or prompt_file; cr-tasks(5) describes all its fields.
+use crate::isolation::Isolation;
 
-What a running attempt may still use of the run's budget is set aside. An attempt whose
-cost is not known counts as all that it was allowed. A task without a budget of its own
-gets a share of what is left in dollars. No agent has a limit of tokens or per cent:
-attempts that run can exceed such a budget. When nothing more fits, a terminal is asked
-whether to continue with half as much again; otherwise the run ends with 3.
+mod help;
 
-If the run directory has a file called PAUSE, the run ends before the next attempt.
-
-Examples:
-  cr-orchestrate --dry-run plan.yaml
-  cr-orchestrate plan.yaml --retries 3 --max-wait 6h
-  cr-orchestrate plan.yaml --budget 20 --models haiku,sonnet,opus
-  cr-orchestrate --resume-run 20261118T031500Z-1f0c22ab
-  cr-orchestrate --resume-run 20261118T031500Z-1f0c22ab --again 'api=Use port 8080'
-  cr-orchestrate status
-
-Environment:
-  CR_CLAUDE           the agent's program (default: claude)
-  CR_CONFIG           the configuration file
-  CR_STATE_DIR        the state directory (default: $XDG_STATE_HOME/claude-runner)
-  CR_PERMISSION_MODE  as --permission-mode
-
-Exit status:
-  0    every task is done
-  1    a task failed
-  2    the command line or the plan is wrong; nothing was started
-  3    the budget of the run, or one of cr-ledger, is used up; nothing more was started
-  4    a task needs a person, or a breakpoint was reached
-  66   the plan or the run cannot be read
-  74   the state cannot be written
-  75   try again later: the wait is longer than --max-wait, the run is paused, or
-       another process runs it
-  77   not logged in, or no credit
-  78   unsafe run directory, wrong configuration, or a run of a newer version
-  125  cr-orchestrate itself failed
-  128+n  stopped by signal n; no agent is left running";
+use help::AFTER;
 
 /// Run the tasks of a plan in order, and retry those that fail
 ///
@@ -79,12 +43,22 @@ pub struct Args {
     #[arg(long, value_name = "RUN")]
     pub(crate) resume_run: Option<String>,
 
-    // Not shown: the agents would share one work tree, and their commits would meet
-    // in one index.
-    /// How many agents may work at the same time
-    #[arg(short = 'j', long, value_name = "N", default_value = "1", hide = true,
+    /// How many agents may work at the same time [default: 1]
+    #[arg(short = 'j', long, value_name = "N",
         value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) max_agents: u16,
+    pub(crate) max_agents: Option<u16>,
+
+    /// Where agents work [default: worktree with more than one agent, else shared]
+    #[arg(long, value_name = "WHERE")]
+    pub(crate) isolation: Option<Isolation>,
+
+    /// Bring the merged work into this branch when all tasks are done
+    #[arg(long, value_name = "BRANCH")]
+    pub(crate) into: Option<String>,
+
+    /// Run this shell command when all tasks are done and merged, once
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) on_merged: Option<String>,
 
     /// Print the schedule, and start nothing: the order of the tasks, what each waits
     /// for, which may change the same files, what the first attempts may cost, how

@@ -11,7 +11,7 @@
 //! * `exit.json`: the agent has ended, and the rest can still be done
 //! * otherwise it is lost
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -23,8 +23,13 @@ use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::agent_options;
+use crate::isolation::Place;
+use crate::plan_gates::PlanGates;
 use crate::task::Task;
+use crate::{agent_options, isolation};
+
+/// The variable with the first port of the slot.
+const PORT: &str = "CR_PORT";
 
 /// The specification of an attempt.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
@@ -61,6 +66,15 @@ pub(crate) struct Spec {
     /// It is an attempt of one run, which the ledger records as a whole.
     #[serde(default)]
     pub(crate) is_part: bool,
+    /// Its worktree, if it has one of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) place: Option<Place>,
+    /// The slot that it runs in, from 0.
+    #[serde(default)]
+    pub(crate) slot: u32,
+    /// What the plan says for all tasks.
+    #[serde(default)]
+    pub(crate) gates: PlanGates,
     /// Read only: options as arguments of cr-spawn.
     #[serde(default, skip_serializing)]
     pub(crate) flags: Vec<String>,
@@ -86,9 +100,35 @@ impl Spec {
         Ok(options)
     }
 
+    /// The working directory of the agent, and of the commands of the plan.
+    pub(crate) fn cwd(&self) -> &Path {
+        self.place
+            .as_ref()
+            .map_or(&self.task.cwd, |place| &place.cwd)
+    }
+
+    /// The working directory of the plan's own commands.
+    pub(crate) fn plan_cwd(&self) -> anyhow::Result<PathBuf> {
+        let Some(place) = &self.place else {
+            return Ok(self.gates.cwd.clone());
+        };
+        isolation::plan_cwd(&place.worktrees, &self.gates, &place.dir)
+    }
+
+    /// The variables of the agent's environment, and of the commands of the plan.
+    pub(crate) fn env(&self) -> Vec<(String, String)> {
+        let run = self.place.as_ref().map(|place| place.run.as_str());
+        let port = run.map(|run| (PORT.to_owned(), isolation::port(run, self.slot).to_string()));
+        let given = self.task.env.iter();
+        let given = given.filter_map(|entry| entry.split_once('='));
+        let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        // The task's own comes last, and counts.
+        port.into_iter().chain(given).collect()
+    }
+
     /// Changes `options` to what this attempt is about.
     pub(crate) fn change(&self, options: &mut AgentOptions) {
-        options.cwd = Some(self.task.cwd.clone());
+        options.cwd = Some(self.cwd().to_owned());
         agent_options::set_limits(options, self.limits);
         if self.model.is_some() {
             options.model.clone_from(&self.model);
@@ -205,6 +245,10 @@ pub(crate) struct End {
     pub(crate) question: Option<String>,
     /// How it ended is not known.
     pub(crate) lost: bool,
+    /// The next attempt begins in a new worktree.
+    pub(crate) needs_new_base: bool,
+    /// The merge commit of its work.
+    pub(crate) merged: Option<String>,
     pub(crate) started_at: Option<Timestamp>,
     pub(crate) ended_at: Timestamp,
 }

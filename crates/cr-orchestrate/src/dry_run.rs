@@ -11,6 +11,7 @@ use crate::args::Args;
 use crate::dry_run_text;
 use crate::forecast::{Conflict, Forecast, forecast};
 use crate::layout::RunLayout;
+use crate::plan::Plan;
 use crate::run_budget::RunBudget;
 use crate::task::Task;
 
@@ -146,15 +147,17 @@ pub(crate) struct PlannedConflict<'a> {
 /// Prints what would be run: `planned`, else the tasks of the run `resumed`.
 pub(crate) fn show(
     args: &Args,
-    planned: Option<Vec<Task>>,
+    planned: Option<Plan>,
     resumed: Option<&RunLayout>,
     out: impl Write,
 ) -> anyhow::Result<Exit> {
     let tasks = match (planned, resumed) {
-        (Some(tasks), _) => tasks,
+        (Some(plan), _) => plan.tasks,
         (None, Some(layout)) => layout.run()?.tasks,
         (None, None) => Vec::new(),
     };
+    let before = resumed.map(|layout| anyhow::Ok(layout.run()?.settings.slots));
+    let slots = args.max_agents.or(before.transpose()?).unwrap_or(1).max(1);
     let range = crate::range(args, &tasks)?;
     let mut out = Out::new(out);
     if args.quiet {
@@ -166,7 +169,7 @@ pub(crate) fn show(
     }
     let done = tasks.iter().map(|task| is_done(resumed, task));
     let done = done.collect::<anyhow::Result<Vec<bool>>>()?;
-    let slots = args.max_agents.into();
+    let slots = slots.into();
     let forecast = forecast(&tasks, &done, slots, range);
     let mut run = planned_run(&tasks, &forecast, slots)?;
     run.run_budget = run_budget(args, resumed, &tasks)?.map(RunBudget::word);

@@ -10,9 +10,11 @@ use jiff::Timestamp;
 use rustix::event::PollFlags;
 
 use crate::budget;
+use crate::finish::MergedWork;
 use crate::layout::{Run, RunLayout};
 use crate::log::Log;
 use crate::observer::{Finished, Interest, Observer};
+use crate::preflight;
 use crate::run_budget::Funds;
 use crate::schedule::{Ending, RunOptions, Schedule, Situation, TaskRecord, chains, schedule};
 use crate::stop_requests::StopRequests;
@@ -49,6 +51,8 @@ pub(crate) struct Engine {
     budget: Option<String>,
     /// The budget of the run.
     funds: Funds,
+    /// Why finished work can neither be checked nor merged.
+    stuck: Option<String>,
 }
 
 /// The parts of an engine.
@@ -78,6 +82,7 @@ impl Engine {
             running: BTreeMap::new(),
             stop_signal: None,
             budget: None,
+            stuck: None,
         })
     }
 
@@ -87,18 +92,30 @@ impl Engine {
         if done.is_err() {
             self.stop_running();
         }
-        let ending = done?;
+        let mut ending = done?;
+        let mut merged = MergedWork::of(&self.run, &self.tasks)?;
+        if let Some(merged) = merged.as_mut().filter(|_| ending.exit == Exit::Ok) {
+            let of_run = (&self.layout, &self.run);
+            ending = merged
+                .finish(of_run, &mut self.stop_requests)?
+                .unwrap_or(ending);
+        }
         let next = (ending.exit != Exit::Ok).then(|| self.next_command(&ending));
         self.log_run(&cr_stream::Run {
             state: ending.state.into(),
             reason: ending.reason.as_str().into(),
             next: next.map(Into::into),
+            merge: merged
+                .as_ref()
+                .and_then(|merged| merged.command.as_deref())
+                .map(Into::into),
             ..cr_stream::Run::default()
         })?;
         self.observer.run_finished(&Finished {
             layout: &self.layout,
             run: &self.run,
             tasks: &self.tasks,
+            merged: merged.as_ref(),
             signal: self.stop_requests.first(),
         })?;
         self.flush()?;
@@ -120,7 +137,13 @@ impl Engine {
                 self.set_aside(at, number)?;
             }
         }
-        Ok(())
+        let is_open = |record: &TaskRecord| matches!(record.assessment.state, TaskState::Open(_));
+        // What runs already has been looked at. The attempts of one command line
+        // begin at once.
+        if self.run.settings.agent.is_some() || self.tasks.iter().any(is_open) {
+            return Ok(());
+        }
+        preflight::check(&self.layout, &self.run, &mut self.stop_requests)
     }
 
     fn read_record(&self, task: crate::task::Task) -> anyhow::Result<TaskRecord> {
@@ -134,6 +157,7 @@ impl Engine {
             attempts,
             assessment,
             is_break_passed,
+            is_suspended: false,
         })
     }
 
@@ -205,6 +229,7 @@ impl Engine {
             signal: self.stop_signal,
             budget: self.budget.as_deref(),
             purse: self.purse(),
+            stuck: self.stuck.as_deref(),
             now: Timestamp::now(),
         })
     }

@@ -79,8 +79,8 @@ impl RunOptions {
 }
 
 /// A task of the plan as the engine sees it before its first attempt.
-fn record(task: &Task, is_done: bool) -> TaskRecord {
-    let state = if is_done {
+fn record((task, is_done): (&Task, &bool)) -> TaskRecord {
+    let state = if *is_done {
         TaskState::Done
     } else {
         TaskState::Ready {
@@ -98,12 +98,12 @@ fn record(task: &Task, is_done: bool) -> TaskRecord {
         },
         // A run that stops at a breakpoint goes on after it.
         is_break_passed: true,
+        is_suspended: false,
     }
 }
 
 fn simulate(tasks: &[Task], done: &[bool], slots: usize, range: usize) -> Vec<Option<Planned>> {
-    let pairs = tasks.iter().zip(done);
-    let records = pairs.map(|(task, &is_done)| record(task, is_done));
+    let records = tasks.iter().zip(done).map(record);
     let mut records: Vec<TaskRecord> = records.collect();
     let options = RunOptions::plain(slots, range);
     let chains = chains(tasks.iter());
@@ -121,6 +121,7 @@ fn simulate(tasks: &[Task], done: &[bool], slots: usize, range: usize) -> Vec<Op
             signal: None,
             budget: None,
             purse: Purse::default(),
+            stuck: None,
             now: Timestamp::UNIX_EPOCH,
         });
         for at in started.start {

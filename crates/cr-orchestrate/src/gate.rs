@@ -3,18 +3,18 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::fd::AsFd;
-use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use cr_rundir::RunDir;
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, set_child_subreaper,
+};
 
 use crate::attempt::Spec;
-use crate::stop::Stop;
-use crate::task::Task;
+use crate::stop::Stopping;
 
 /// How long one command may take.
 const COMMAND_LIMIT: Duration = Duration::from_mins(30);
@@ -28,43 +28,65 @@ const LIMIT_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// The most of its output that is reported, in bytes.
 const TAIL: u64 = 3000;
 
-/// Runs `commands` one after the other; returns the output of the first one that
-/// fails.
+/// The directory of the logs of commands, and variables of their environment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Surroundings<'a> {
+    pub(crate) dir: &'a RunDir,
+    pub(crate) env: &'a [(String, String)],
+}
+
+/// Commands, and the directory in which they run.
+pub(crate) type Commands<'a> = (&'a Path, &'a [String]);
+
+/// Runs all commands one after the other; returns the output of the first one that
+/// fails. Their logs are called `name`, with a number.
 pub(crate) fn run(
-    dir: &RunDir,
-    task: &Task,
-    (name, commands): (&str, &[String]),
-    stop: &mut Stop,
+    around: Surroundings<'_>,
+    (name, groups): (&str, &[Commands<'_>]),
+    stop: &mut dyn Stopping,
 ) -> anyhow::Result<Option<String>> {
-    for (at, text) in commands.iter().enumerate() {
+    let each = |&(cwd, commands): &Commands<'_>| -> Vec<(PathBuf, String)> {
+        let each = commands.iter();
+        each.map(|text| (cwd.to_owned(), text.clone())).collect()
+    };
+    for (at, (cwd, text)) in groups.iter().flat_map(each).enumerate() {
         let file = format!("{name}.{}.log", at + 1);
-        let log = dir.create_file(&file)?;
-        let Some(end) = command(text, task, &log, stop)? else {
+        let log = around.dir.create_file(&file)?;
+        let Some(end) = command((&text, &cwd), around.env, &log, stop)? else {
             continue;
         };
-        let tail = tail(&dir.path().join(file));
+        let tail = tail(&around.dir.path().join(file));
         return Ok(Some(format!("`{text}` {end}:\n{tail}")));
     }
     Ok(None)
 }
 
-/// Runs one command with its whole group; `None` if it ends well.
-fn command(text: &str, task: &Task, log: &File, stop: &mut Stop) -> anyhow::Result<Option<String>> {
-    let env = task.env.iter().filter_map(|entry| entry.split_once('='));
-    let spawned = Command::new("/bin/sh")
+/// Runs one command with everything that it starts; `None` if it ends well.
+fn command(
+    (text, cwd): (&str, &Path),
+    env: &[(String, String)],
+    log: &File,
+    stop: &mut dyn Stopping,
+) -> anyhow::Result<Option<String>> {
+    let env = env.iter().map(|(name, value)| (name, value));
+    let mut shell = Command::new("/bin/sh");
+    shell
         .args(["-c", text])
-        .current_dir(&task.cwd)
+        .current_dir(cwd)
         .envs(env)
         .stdin(Stdio::null())
         .stdout(log.try_clone()?)
-        .stderr(log.try_clone()?)
-        .process_group(0)
-        .spawn();
-    let mut child = match spawned {
+        .stderr(log.try_clone()?);
+    // Its own group, which ends with this process: a second supervisor would
+    // run the same command in the same directory.
+    cr_sys::in_own_session(&mut shell, Some(Signal::KILL));
+    // What it leaves in other groups becomes ours, and is ended with it.
+    cr_proc::adopt_orphans()?;
+    let mut child = match shell.spawn() {
         Ok(child) => child,
         // Its directory may be gone, or the text may be too long.
         Err(err) => {
-            let cwd = task.cwd.display();
+            let cwd = cwd.display();
             return Ok(Some(format!("could not be run in {cwd}: {err}")));
         }
     };
@@ -73,6 +95,9 @@ fn command(text: &str, task: &Task, log: &File, stop: &mut Stop) -> anyhow::Resu
     // Before its leader is waited for: until then the group has its number.
     let _ = kill_process_group(leader, Signal::KILL);
     let status = child.wait()?;
+    cr_proc::sweep(Duration::ZERO, |_, _| ());
+    // The agent's orphans belong to its own supervisor.
+    set_child_subreaper(None)?;
     Ok(match status.code() {
         _ if !has_ended? => Some(format!(
             "took more than {} minutes",
@@ -86,17 +111,17 @@ fn command(text: &str, task: &Task, log: &File, stop: &mut Stop) -> anyhow::Resu
 
 /// Waits for the end of the process `leader`. Returns false if it takes too long.
 /// A request to stop goes to its group, which then has a grace.
-fn ends(leader: Pid, stop: &mut Stop) -> anyhow::Result<bool> {
+fn ends(leader: Pid, stop: &mut dyn Stopping) -> anyhow::Result<bool> {
     let process = pidfd_open(leader, PidfdFlags::empty())?;
     let start = Instant::now();
     let mut asked_at = None;
     loop {
-        if stop.is_asked() && asked_at.is_none() {
+        if stop.must_stop() && asked_at.is_none() {
             asked_at = Some(Instant::now());
             // It may have ended just now.
             let _ = kill_process_group(leader, Signal::TERM);
         }
-        let (has_ended, _) = stop.wait(process.as_fd(), Some(LIMIT_CHECK_INTERVAL))?;
+        let has_ended = stop.wait_for(process.as_fd(), LIMIT_CHECK_INTERVAL)?;
         if has_ended || asked_at.is_some_and(|at| at.elapsed() > STOP_GRACE) {
             return Ok(true);
         } else if start.elapsed() > COMMAND_LIMIT {
@@ -117,17 +142,28 @@ fn tail(path: &Path) -> String {
     String::from_utf8_lossy(&bytes).trim().to_owned()
 }
 
-/// The files outside its scope that the task has changed.
-pub(crate) fn outside(dir: &RunDir, spec: &Spec) -> anyhow::Result<Option<String>> {
+/// The files outside its scope that the task has changed: since the attempt began,
+/// or since `base` in a worktree, where all that came after it is the task's.
+pub(crate) fn outside(
+    dir: &RunDir,
+    spec: &Spec,
+    base: Option<&str>,
+) -> anyhow::Result<Option<String>> {
     let task = &spec.task;
     if task.files.is_empty() {
         return Ok(None);
     }
     let mut command = Command::new(cr_io::find_tool("cr-git"));
-    command.arg("scope").arg("--stream");
-    let other = spec.scope_from.map(|number| format!("../{number}"));
-    let start = dir.path().join(other.unwrap_or_default());
-    command.arg(start.join(cr_rundir::file::GIT_START));
+    command.arg("scope").current_dir(spec.cwd());
+    if let Some(base) = base {
+        command.arg("--base").arg(base);
+    } else {
+        let other = spec.scope_from.map(|number| format!("../{number}"));
+        let start = dir.path().join(other.unwrap_or_default());
+        command
+            .arg("--stream")
+            .arg(start.join(cr_rundir::file::GIT_START));
+    }
     for glob in &task.files {
         command.arg(format!("--allow={glob}"));
     }

@@ -94,6 +94,8 @@ pub(crate) fn by_summary(dir: &RunDir, spec: &Spec) -> anyhow::Result<End> {
         result: summary.result,
         question: None,
         lost: false,
+        needs_new_base: false,
+        merged: None,
         started_at: summary.started_at,
         ended_at: summary.ended_at.unwrap_or_else(Timestamp::now),
     };
@@ -164,18 +166,18 @@ pub(crate) fn looping(turns: u64) -> String {
 
 const NO_COMMIT: &str = "the work is done only when it is committed";
 
-/// What is wrong with the commits of a good run.
-pub(crate) fn commits(task: &Task, end: &End) -> Option<(Outcome, String)> {
+/// What is wrong with the commits of a good run, which has some or none.
+pub(crate) fn commits(task: &Task, has_commits: bool, end: &End) -> Option<(Outcome, String)> {
     let turns = end.num_turns.unwrap_or_default();
     match task.commit {
-        Commit::Required if end.commits.is_empty() && turns > LOOP_TURNS => {
+        Commit::Required if !has_commits && turns > LOOP_TURNS => {
             Some((Outcome::Looping, looping(turns)))
         }
-        Commit::Required if end.commits.is_empty() => Some((
+        Commit::Required if !has_commits => Some((
             Outcome::NoCommit,
             format!("no commit was made; {NO_COMMIT}"),
         )),
-        Commit::None if !end.commits.is_empty() => Some((
+        Commit::None if has_commits => Some((
             Outcome::NoCommit,
             "a commit was made, and none is allowed".to_owned(),
         )),

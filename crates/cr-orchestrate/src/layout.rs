@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent_options;
 use crate::attempt::{Ended, Spec, read_state};
+use crate::finish::OnMerged;
+use crate::isolation::Worktrees;
+use crate::plan_gates::PlanGates;
 use crate::run_budget::RunBudget;
 use crate::sprint_args::SPRINT_LOOP;
 use crate::task::Task;
@@ -38,6 +41,19 @@ pub(crate) struct Settings {
     /// The limit of turns is not raised above this, unless it was higher before.
     #[serde(default = "turns_max")]
     pub(crate) turns_max: u64,
+    /// How many agents work at the same time; 0 from an older version, which had
+    /// one.
+    #[serde(default)]
+    pub(crate) slots: u16,
+    /// What the plan says for all tasks.
+    #[serde(default)]
+    pub(crate) gates: PlanGates,
+    /// The repository, if each attempt has a worktree of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) worktrees: Option<Worktrees>,
+    /// What happens with merged work.
+    #[serde(default)]
+    pub(crate) on_merged: OnMerged,
     /// The milestone in whose session the tasks run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) milestone: Option<String>,
@@ -69,6 +85,10 @@ impl Default for Settings {
             max_wait: None,
             backoff: vec![1.0, 5.0, 30.0],
             turns_max: turns_max(),
+            slots: 1,
+            gates: PlanGates::default(),
+            worktrees: None,
+            on_merged: OnMerged::default(),
             milestone: None,
             models: Vec::new(),
             budget: None,
@@ -240,6 +260,11 @@ impl RunLayout {
     pub(crate) fn attempt_path(&self, id: &str, number: u32) -> PathBuf {
         let attempts = self.dir.path().join(file::ATTEMPTS);
         attempts.join(id).join(number.to_string())
+    }
+
+    /// What attempt `number` at task `id` is, if it is recorded.
+    pub(crate) fn spec(&self, id: &str, number: u32) -> anyhow::Result<Option<Spec>> {
+        read_state(&self.attempt_path(id, number).join(file::ATTEMPT))
     }
 
     /// Reads what is recorded of the attempts at task `id`.

@@ -24,16 +24,21 @@ mod dry_run_text;
 mod engine;
 mod escalation;
 mod fields;
+mod finish;
 mod forecast;
 mod gate;
+mod isolation;
 mod judge;
 mod layout;
 mod log;
 mod loop_watch;
+mod merging;
 mod observer;
 mod order;
 mod pipeline;
 mod plan;
+mod plan_gates;
+mod preflight;
 mod prompt;
 mod relay;
 mod report;
@@ -54,7 +59,9 @@ mod task_state;
 pub use args::Args;
 use args::Command;
 use engine::{Engine, Parts};
+use finish::OnMerged;
 use layout::{Run, RunLayout, Settings};
+use plan::Plan;
 use reporter::Reporter;
 use schedule::RunOptions;
 pub use sprint_args::sprint_loop;
@@ -98,12 +105,14 @@ fn orchestrate(args: &Args) -> anyhow::Result<Exit> {
                 let text = format!("resume it with claude-runner --resume-run {}", run.id);
                 return Err(anyhow!(text).context(Exit::Usage));
             }
-            (layout, changed(run, planned, args))
+            (layout, changed(run, planned, args)?)
         }
-        (None, Some(tasks)) => {
-            range(args, &tasks)?;
+        (None, Some(plan)) => {
+            range(args, &plan.tasks)?;
+            // Before there is a directory: what is refused has left nothing.
+            let settings = new_settings(args, &plan)?;
             let (layout, id) = RunLayout::create()?;
-            (layout, new_run(id.to_string(), tasks, args)?)
+            (layout, new_run(id.to_string(), plan, settings, args))
         }
         (None, None) => return Err(anyhow!("no plan").context(Exit::Usage)),
     };
@@ -122,7 +131,7 @@ fn begin(args: &Args, layout: RunLayout, run: Run) -> anyhow::Result<Exit> {
         .dir
         .write(cr_rundir::file::RUN, &serde_json::to_vec(&run)?)?;
     let options = RunOptions {
-        slots: args.max_agents.into(),
+        slots: run.settings.slots.max(1).into(),
         range,
         breaks: args.breaks.clone(),
         halt: args.halt,
@@ -189,6 +198,11 @@ fn settings(args: &Args, before: Settings) -> Settings {
     let seconds = |time: &Duration| time.as_secs_f64();
     Settings {
         sprint: args.sprint || before.sprint,
+        on_merged: OnMerged {
+            into: args.into.clone().or(before.on_merged.into),
+            command: args.on_merged.clone().or(before.on_merged.command),
+        },
+        slots: args.max_agents.unwrap_or(before.slots).max(1),
         retries: args.retries.unwrap_or(before.retries),
         models: match args.models.as_slice() {
             [] => before.models,
@@ -205,25 +219,42 @@ fn settings(args: &Args, before: Settings) -> Settings {
     }
 }
 
-fn new_run(id: String, tasks: Vec<Task>, args: &Args) -> anyhow::Result<Run> {
-    Ok(Run {
+/// The settings of a new run of `plan`.
+fn new_settings(args: &Args, plan: &Plan) -> anyhow::Result<Settings> {
+    let mut settings = settings(args, Settings::configured()?);
+    settings.gates = plan.gates.clone();
+    isolation::begin(args, &mut settings, &plan.tasks)?;
+    Ok(settings)
+}
+
+fn new_run(id: String, plan: Plan, settings: Settings, args: &Args) -> Run {
+    Run {
         schema: cr_rundir::SCHEMA,
         id,
         plan: args.plan.clone().unwrap_or_default(),
-        settings: settings(args, Settings::configured()?),
-        tasks,
-    })
+        settings,
+        tasks: plan.tasks,
+    }
 }
 
-/// A run that is resumed, with the tasks of a new plan if there is one.
-fn changed(run: Run, planned: Option<Vec<Task>>, args: &Args) -> Run {
-    Run {
-        settings: settings(args, run.settings),
+/// A run that is resumed, with a new plan if there is one.
+fn changed(run: Run, planned: Option<Plan>, args: &Args) -> anyhow::Result<Run> {
+    let mut settings = settings(args, run.settings);
+    let tasks = match planned {
+        Some(plan) => {
+            settings.gates = plan.gates;
+            plan.tasks
+        }
+        None => run.tasks,
+    };
+    isolation::resume(args, &settings, &tasks)?;
+    Ok(Run {
+        settings,
         plan: args.plan.clone().unwrap_or(run.plan),
-        tasks: planned.unwrap_or(run.tasks),
+        tasks,
         schema: run.schema,
         id: run.id,
-    }
+    })
 }
 
 /// How many tasks are run, from the first; all names must be known.

@@ -28,6 +28,7 @@ pub(crate) fn ended_task(end: &End) -> Task<'_> {
         commits: Some(commits.collect()),
         why: Some(end.why.as_str().into()),
         num_turns: end.num_turns,
+        merged: end.merged.as_deref().map(Into::into),
         started_at: end.started_at.map(|at| timestamp(at).into()),
         ended_at: Some(timestamp(end.ended_at).into()),
         ..Task::default()

@@ -30,11 +30,11 @@ pub(crate) struct LoopWatch {
 impl LoopWatch {
     /// Watches the attempt in `dir`, if its task must leave a commit. An agent in a
     /// loop is ended by a SIGTERM to this process, which passes it on.
-    pub(crate) fn start(dir: &RunDir, task: &Task) -> anyhow::Result<Option<Self>> {
+    pub(crate) fn start(dir: &RunDir, task: &Task, cwd: &Path) -> anyhow::Result<Option<Self>> {
         if task.commit != Commit::Required {
             return Ok(None);
         }
-        let watched = Watched::new(RunDir::existing(dir.path())?, &task.cwd);
+        let watched = Watched::new(RunDir::existing(dir.path())?, cwd);
         let (sender, receiver) = channel();
         std::thread::Builder::new().spawn(move || watched.run(&receiver))?;
         Ok(Some(Self { _is_alive: sender }))

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use rustix::event::PollFlags;
 
+use crate::finish::MergedWork;
 use crate::layout::{Run, RunLayout};
 use crate::schedule::TaskRecord;
 
@@ -21,6 +22,8 @@ pub(crate) struct Finished<'a> {
     pub(crate) layout: &'a RunLayout,
     pub(crate) run: &'a Run,
     pub(crate) tasks: &'a [TaskRecord],
+    /// The work that is merged, if there is some.
+    pub(crate) merged: Option<&'a MergedWork>,
     /// The signal that stopped it.
     pub(crate) signal: Option<i32>,
 }

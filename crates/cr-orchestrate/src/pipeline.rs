@@ -38,15 +38,12 @@ fn open(dir: &RunDir, name: &str) -> anyhow::Result<File> {
 fn pipeline(dir: &RunDir, spec: &Spec) -> anyhow::Result<Pipeline> {
     let mut options = spec.agent_options()?;
     options.run_dir = Some(dir.path().to_owned());
-    let env = spec
-        .task
-        .env
-        .iter()
-        .filter_map(|entry| entry.split_once('='));
+    let variables = spec.env();
+    let env = variables.iter();
     // The stages around the agent keep the PATH by which they find their tools.
-    let env = env.map(|(name, value)| match name {
-        "PATH" => (cr_agent::AGENT_PATH, value),
-        _ => (name, value),
+    let env = env.map(|(name, value)| match name.as_str() {
+        "PATH" => (cr_agent::AGENT_PATH, value.as_str()),
+        name => (name, value.as_str()),
     });
     let task = ledger_task(dir, &spec.task.id);
     let kind = spec.task.kind.as_deref().unwrap_or_default();
@@ -61,7 +58,7 @@ fn pipeline(dir: &RunDir, spec: &Spec) -> anyhow::Result<Pipeline> {
     Ok(Pipeline {
         script: Script::BuiltIn,
         output: Output::Attempt,
-        cwd: spec.task.cwd.clone(),
+        cwd: spec.cwd().to_owned(),
         run_dir: Some(dir.path().to_owned()),
         limit: 0,
         quiet: true,

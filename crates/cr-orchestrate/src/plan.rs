@@ -8,14 +8,24 @@ use cr_io::Exit;
 use serde_json::{Map, Value};
 
 use crate::order;
+use crate::plan_gates::PlanGates;
 use crate::task::{Defaults, Entry, Task};
 
-/// Reads the tasks of the plan at `path`, in the order in which they start. One
-/// error lists everything that is wrong with it.
-pub(crate) fn read(path: &Path, defaults: &Defaults) -> anyhow::Result<Vec<Task>> {
+/// A plan: its tasks in the order in which they start, and what it says for all.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Plan {
+    pub(crate) tasks: Vec<Task>,
+    pub(crate) gates: PlanGates,
+}
+
+/// The file of a folder that has the fields of the plan itself.
+const FOLDER_PLAN: &str = "plan.yaml";
+
+/// Reads the plan at `path`. One error lists everything that is wrong with it.
+pub(crate) fn read(path: &Path, defaults: &Defaults) -> anyhow::Result<Plan> {
     let shown = path.display().to_string();
     let mut errors = Vec::new();
-    let entries = if path.is_dir() {
+    let (entries, gates) = if path.is_dir() {
         folder(path, &mut errors)?
     } else {
         file(path, &mut errors)?
@@ -27,7 +37,9 @@ pub(crate) fn read(path: &Path, defaults: &Defaults) -> anyhow::Result<Vec<Task>
     }
     let tasks = order::ordered(tasks, &shown, &mut errors);
     if errors.is_empty() {
-        return Ok(tasks);
+        let cwd = defaults.cwd.clone();
+        let gates = PlanGates { cwd, ..gates };
+        return Ok(Plan { tasks, gates });
     }
     let lead = match errors.len() {
         1 => String::new(),
@@ -36,7 +48,7 @@ pub(crate) fn read(path: &Path, defaults: &Defaults) -> anyhow::Result<Vec<Task>
     Err(anyhow!("{lead}{}", errors.join("\n  ")).context(Exit::Usage))
 }
 
-fn file(path: &Path, errors: &mut Vec<String>) -> anyhow::Result<Vec<Entry>> {
+fn file(path: &Path, errors: &mut Vec<String>) -> anyhow::Result<(Vec<Entry>, PlanGates)> {
     let shown = path.display().to_string();
     let mut text = String::new();
     let (read, dir) = if path == Path::new("-") {
@@ -53,19 +65,24 @@ fn file(path: &Path, errors: &mut Vec<String>) -> anyhow::Result<Vec<Entry>> {
         Ok(value) => value,
         Err(err) => {
             errors.push(format!("{shown}: {err}"));
-            return Ok(Vec::new());
+            return Ok((Vec::new(), PlanGates::default()));
         }
     };
+    let mut gates = PlanGates::default();
     let list = match value {
         Value::Array(list) => Listed::plain(list),
-        Value::Object(map) => of_object(map),
+        Value::Object(mut map) => {
+            let listed = of_object(&mut map);
+            gates = PlanGates::read(map, &shown, errors);
+            listed
+        }
         _ => Err("expected a list of tasks or steps"),
     };
     let listed = list.unwrap_or_else(|err| {
         errors.push(format!("{shown}: {err}"));
         Listed::default()
     });
-    Ok(listed.entries(&shown, &dir, errors))
+    Ok((listed.entries(&shown, &dir, errors), gates))
 }
 
 /// The whole file as one value; many documents become a list.
@@ -147,7 +164,7 @@ impl Listed {
 }
 
 /// A plan with `tasks` or, as sprints call them, `steps`.
-fn of_object(mut map: Map<String, Value>) -> Result<Listed, &'static str> {
+fn of_object(map: &mut Map<String, Value>) -> Result<Listed, &'static str> {
     if map.contains_key("tasks") && map.contains_key("steps") {
         return Err("tasks and steps: one of them, not both");
     }
@@ -162,7 +179,7 @@ fn of_object(mut map: Map<String, Value>) -> Result<Listed, &'static str> {
 }
 
 /// A folder of `*.md`: front matter, the body is the prompt, the name the id.
-fn folder(path: &Path, errors: &mut Vec<String>) -> anyhow::Result<Vec<Entry>> {
+fn folder(path: &Path, errors: &mut Vec<String>) -> anyhow::Result<(Vec<Entry>, PlanGates)> {
     let shown = || path.display().to_string();
     let listed = std::fs::read_dir(path)
         .with_context(shown)
@@ -184,7 +201,28 @@ fn folder(path: &Path, errors: &mut Vec<String>) -> anyhow::Result<Vec<Entry>> {
             Err(err) => errors.push(format!("{origin}: {err}")),
         }
     }
-    Ok(entries)
+    Ok((entries, folder_gates(&path.join(FOLDER_PLAN), errors)))
+}
+
+/// What the plan of a folder says for all tasks.
+fn folder_gates(file: &Path, errors: &mut Vec<String>) -> PlanGates {
+    let origin = file.display().to_string();
+    let read = match std::fs::read_to_string(file) {
+        Ok(text) => yaml(text.trim_start_matches('\u{feff}')),
+        Err(err) if err.kind() == std::io::ErrorKind::NotFound => return PlanGates::default(),
+        Err(err) => Err(err.to_string()),
+    };
+    match read {
+        Ok(Value::Object(map)) => PlanGates::read(map, &origin, errors),
+        Ok(_) => {
+            errors.push(format!("{origin}: expected fields of the plan"));
+            PlanGates::default()
+        }
+        Err(err) => {
+            errors.push(format!("{origin}: {err}"));
+            PlanGates::default()
+        }
+    }
 }
 
 fn page(file: &Path) -> Result<Map<String, Value>, String> {

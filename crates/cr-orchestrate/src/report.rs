@@ -7,7 +7,9 @@ use cr_stream::OwnLine;
 use serde_json::Value;
 
 use crate::attempt::Ended;
+use crate::finish::MergedWork;
 use crate::layout::{Run, RunLayout};
+use crate::observer::Finished;
 use crate::schedule::{TaskRecord, waits_for};
 use crate::task_state::TaskState;
 
@@ -153,7 +155,10 @@ fn page(record: &TaskRecord) -> String {
 type Section = (&'static str, fn(&TaskState) -> bool);
 
 /// Writes `report.md`.
-pub(crate) fn write(layout: &RunLayout, run: &Run, tasks: &[TaskRecord]) -> anyhow::Result<()> {
+pub(crate) fn write(finished: &Finished<'_>) -> anyhow::Result<()> {
+    let Finished {
+        layout, run, tasks, ..
+    } = *finished;
     let spent: Option<f64> = tasks
         .iter()
         .filter_map(|record| cost(&record.attempts.ended))
@@ -190,7 +195,25 @@ pub(crate) fn write(layout: &RunLayout, run: &Run, tasks: &[TaskRecord]) -> anyh
             text.push_str(&entry(run, record, tasks));
         }
     }
+    text.push_str(&finished.merged.map_or_else(String::new, merged));
     layout.dir.write(file::REPORT, text.as_bytes())
+}
+
+/// Where the merged work is, and as the last line how to take it over.
+fn merged(work: &MergedWork) -> String {
+    let tasks = cr_io::counted(work.tasks as u64, "task");
+    let mut text = format!(
+        "\n## Merged\n\nThe work of {tasks} is on the branch {}, verified after each merge.\n",
+        work.branch
+    );
+    for note in &work.notes {
+        text.push_str(&format!("\n{}\n", cr_io::sanitized(note)));
+    }
+    if let Some(command) = &work.command {
+        let top = cr_io::sanitized(&work.top);
+        text.push_str(&format!("\nTo take it over, in {top}:\n\n    {command}\n"));
+    }
+    text
 }
 
 /// One task in the report, with what to do about it.

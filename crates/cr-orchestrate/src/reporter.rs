@@ -55,6 +55,9 @@ impl Observer for Reporter {
         if let Some(next) = &line.next {
             self.say(&format!("to go on: {next}"));
         }
+        if let Some(merge) = &line.merge {
+            self.say(&format!("to take over the merged work: {merge}"));
+        }
     }
 
     fn asks(&mut self, question: &str) -> bool {
@@ -67,7 +70,7 @@ impl Observer for Reporter {
     }
 
     fn run_finished(&mut self, finished: &Finished<'_>) -> anyhow::Result<()> {
-        report::write(finished.layout, finished.run, finished.tasks)?;
+        report::write(finished)?;
         let path = finished.layout.dir.path().join(cr_rundir::file::REPORT);
         self.say(&format!("report: {}", path.display()));
         if self.with_report {

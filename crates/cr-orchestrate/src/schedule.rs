@@ -4,7 +4,6 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use cr_glob::Glob;
 use cr_io::Exit;
 use cr_verdict::Outcome;
 use jiff::Timestamp;
@@ -15,6 +14,11 @@ use crate::run_budget::{Purse, Refusal, RunBudget};
 use crate::task::Task;
 use crate::task_state::{Assessment, TaskState, limits};
 
+mod at_work;
+
+use at_work::AtWork;
+pub(crate) use at_work::common_files;
+
 /// A task and what is recorded of it.
 #[derive(Clone, Debug)]
 pub(crate) struct TaskRecord {
@@ -23,6 +27,8 @@ pub(crate) struct TaskRecord {
     pub(crate) assessment: Assessment,
     /// The run has already stopped before this task.
     pub(crate) is_break_passed: bool,
+    /// Its open attempt is left for the next start of the run.
+    pub(crate) is_suspended: bool,
 }
 
 impl TaskRecord {
@@ -71,6 +77,8 @@ pub(crate) struct Situation<'a> {
     pub(crate) budget: Option<&'a str>,
     /// What attempts may use.
     pub(crate) purse: Purse,
+    /// Why finished work can neither be checked nor merged.
+    pub(crate) stuck: Option<&'a str>,
     pub(crate) now: Timestamp,
 }
 
@@ -101,7 +109,7 @@ pub(crate) struct Ending {
 }
 
 impl Ending {
-    fn new(exit: Exit, state: &'static str, reason: impl Into<String>) -> Self {
+    pub(crate) fn new(exit: Exit, state: &'static str, reason: impl Into<String>) -> Self {
         Self {
             exit,
             state,
@@ -115,8 +123,9 @@ impl Ending {
 /// Says what to do now.
 pub(crate) fn schedule(situation: &Situation<'_>) -> Schedule {
     let is_open = |at: &usize| {
-        let state = &situation.tasks[*at].assessment.state;
-        matches!(state, TaskState::Open(_)) && !situation.watched[*at]
+        let record = &situation.tasks[*at];
+        let is_open = matches!(record.assessment.state, TaskState::Open(_));
+        is_open && !situation.watched[*at] && !record.is_suspended
     };
     // An attempt that was started is watched, whatever else is wanted: it holds
     // a slot, and a run does not end before it.
@@ -140,6 +149,9 @@ fn stop(situation: &Situation<'_>) -> Option<Ending> {
     if let Some(signal) = situation.signal {
         let code = u8::try_from(signal.saturating_add(128)).unwrap_or(u8::MAX);
         return Some(Ending::new(Exit::Code(code), "stopped", "by a signal"));
+    }
+    if let Some(reason) = situation.stuck {
+        return Some(Ending::new(Exit::Retry, "later", reason));
     }
     if let Some(reason) = situation.budget {
         return Some(Ending::new(Exit::Code(3), "stopped", reason));
@@ -218,67 +230,6 @@ fn unaffordable(refusal: Refusal) -> Ending {
         raised: Some(refusal.raised),
         ..Ending::new(Exit::Code(3), "stopped", refusal.reason)
     }
-}
-
-/// The tasks that are being worked on, by the files that they may change.
-struct AtWork<'a> {
-    tasks: &'a [TaskRecord],
-    files: Vec<(usize, Vec<Glob>)>,
-}
-
-impl<'a> AtWork<'a> {
-    fn new(situation: &Situation<'a>) -> Self {
-        let mut at_work = Self {
-            tasks: situation.tasks,
-            files: Vec::new(),
-        };
-        for (at, record) in situation.tasks.iter().enumerate() {
-            if matches!(record.assessment.state, TaskState::Open(_)) || situation.watched[at] {
-                at_work.add(at);
-            }
-        }
-        at_work
-    }
-
-    fn add(&mut self, at: usize) {
-        if self.has_files(at) {
-            self.files.push((at, globs(&self.tasks[at].task)));
-        }
-    }
-
-    fn has_files(&self, at: usize) -> bool {
-        !self.tasks[at].task.files.is_empty()
-    }
-
-    /// A task at work that may change the same files as task `at`. A task without
-    /// `files` is not checked.
-    fn overlap(&self, at: usize) -> Option<usize> {
-        if self.files.is_empty() || !self.has_files(at) {
-            return None;
-        }
-        let own = globs(&self.tasks[at].task);
-        let meets = |others: &Vec<Glob>| {
-            let both = |one: &Glob| others.iter().any(|other| one.overlaps(other));
-            own.iter().any(both)
-        };
-        let found = self.files.iter().find(|(_, files)| meets(files));
-        found.map(|(other, _)| *other)
-    }
-}
-
-fn globs(task: &Task) -> Vec<Glob> {
-    let files = task.files.iter();
-    files.map(|file| Glob::new(file.as_bytes())).collect()
-}
-
-/// The patterns of `task` that may name a file of `other`, too.
-pub(crate) fn common_files(other: &Task, task: &Task) -> Vec<String> {
-    let others = globs(other);
-    let meets = |file: &&String| {
-        let own = Glob::new(file.as_bytes());
-        others.iter().any(|other| own.overlaps(other))
-    };
-    task.files.iter().filter(meets).cloned().collect()
 }
 
 /// For each task, how many tasks must run one after the other once it is done: the

@@ -71,6 +71,7 @@ fn plan(text: &str) -> Plan {
         }
         plan.watched.push(word == "runs");
         plan.tasks.push(TaskRecord {
+            is_suspended: false,
             task,
             attempts: Attempts::default(),
             assessment: Assessment {
@@ -92,6 +93,7 @@ impl Plan {
         };
         let chains = chains(self.tasks.iter().map(|record| &record.task));
         let mut scratch = Situation {
+            stuck: None,
             chains: &chains,
             tasks: &self.tasks,
             options: &RunOptions::default(),

@@ -21,9 +21,17 @@ pub fn sprint_loop() -> clap::Command {
 
 /// The same option, of a sprint. What the script always gives is not shown.
 fn of_steps(arg: Arg) -> Arg {
-    let is_given = ["sprint", "report"].contains(&arg.get_id().as_str());
-    let is_hidden = arg.is_hide_set();
-    let mut arg = arg.hide(is_given || is_hidden);
+    // What is always given, and what needs several agents.
+    const HIDDEN: [&str; 6] = [
+        "sprint",
+        "report",
+        "max_agents",
+        "isolation",
+        "into",
+        "on_merged",
+    ];
+    let is_hidden = arg.is_hide_set() || HIDDEN.contains(&arg.get_id().as_str());
+    let mut arg = arg.hide(is_hidden);
     if let Some(help) = arg.get_help() {
         let help = help.to_string().replace("task", "step");
         arg = arg.help(help);
@@ -78,4 +86,5 @@ Exit status:
   77   not logged in, or no credit
   78   unsafe run directory, wrong configuration, or a run of a newer version
   125  sprint-loop itself failed
+  126, 127  the agent's program cannot be run, or was not found; nothing was started
   128+n  stopped by signal n; no agent is left running";

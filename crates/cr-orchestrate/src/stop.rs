@@ -1,16 +1,21 @@
 //! Requests that an attempt stops, in the attempt's own process: signals of the
 //! engine, or the engine's end.
 
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use anyhow::anyhow;
 use cr_pipeline::READER_LEFT;
 use cr_signal::{Ignored, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, Signals, Starter};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
+
+/// How often a wait for a lock looks whether it is still wanted, at least.
+const LOCK_CHECK_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The signal that asks an attempt to stop, for the request `number` or for a
 /// signal that an attempt got.
@@ -22,6 +27,52 @@ pub(crate) fn signal(number: i32) -> Signal {
         SIGQUIT => Signal::QUIT,
         _ => Signal::TERM,
     }
+}
+
+/// Something that can be asked to stop while it waits.
+pub(crate) trait Stopping {
+    /// Whether it was asked to stop.
+    fn must_stop(&mut self) -> bool;
+
+    /// Waits until `fd` can be read, as long as `limit`, or until it is asked to
+    /// stop. Returns whether `fd` can be read.
+    fn wait_for(&mut self, fd: BorrowedFd<'_>, limit: Duration) -> io::Result<bool>;
+}
+
+impl Stopping for Stop {
+    fn must_stop(&mut self) -> bool {
+        self.is_asked()
+    }
+
+    fn wait_for(&mut self, fd: BorrowedFd<'_>, limit: Duration) -> io::Result<bool> {
+        Ok(self.wait(fd, Some(limit))?.0)
+    }
+}
+
+/// Takes the lock on `file`, unless `stop` is asked to stop before. Returns whether
+/// it has the lock.
+pub(crate) fn lock(file: &File, stop: &mut dyn Stopping) -> anyhow::Result<bool> {
+    if file.try_lock().is_ok() {
+        return Ok(true);
+    }
+    let (is_locked, writer) = io::pipe()?;
+    let shared = file.try_clone()?;
+    // A thread can wait for the lock, and a poll cannot.
+    let waiting = std::thread::Builder::new().spawn(move || {
+        let locked = shared.lock();
+        drop(writer);
+        locked
+    })?;
+    while !stop.wait_for(is_locked.as_fd(), LOCK_CHECK_INTERVAL)? {
+        if stop.must_stop() {
+            return Ok(false);
+        }
+    }
+    match waiting.join() {
+        Ok(locked) => locked?,
+        Err(_) => return Err(anyhow!("the lock's thread ended")),
+    }
+    Ok(true)
 }
 
 /// Whether the attempt was asked to stop.

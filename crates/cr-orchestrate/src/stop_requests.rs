@@ -2,13 +2,14 @@
 //! starter's death. The engine's waits are here, since each waits for these too.
 
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use cr_signal::{ControlChannel, ControlMessage, SIGHUP, SIGINT, SIGPIPE, SIGTERM, Signals};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::observer::Interest;
+use crate::stop::Stopping;
 
 /// A signal to the whole process group reaches us twice: directly, and passed on
 /// by the starter. The same signal within this time is the same request.
@@ -146,6 +147,17 @@ impl StopRequests {
         drop(polled);
         self.collect();
         Ok(came)
+    }
+}
+
+impl Stopping for StopRequests {
+    fn must_stop(&mut self) -> bool {
+        self.first().is_some()
+    }
+
+    fn wait_for(&mut self, fd: BorrowedFd<'_>, limit: Duration) -> io::Result<bool> {
+        let came = self.wait(&[(fd, PollFlags::IN)], Some(limit))?;
+        Ok(came.iter().any(|came| !came.is_empty()))
     }
 }
 

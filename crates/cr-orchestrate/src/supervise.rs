@@ -6,19 +6,21 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use cr_io::{Exit, Redactor};
 use cr_rundir::{RunDir, file, state_text};
 use cr_verdict::Outcome;
 use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
 
 use crate::attempt::{End, Spec, read_state};
+use crate::gate::{Commands, Surroundings};
 use crate::loop_watch::LoopWatch;
-use crate::stop::{self, Stop};
+use crate::merging::{self, Finding, Proved};
+use crate::stop::{self, Stop, Stopping};
 use crate::{gate, judge, pipeline};
 
 /// How often a signal is tried again for a process that does not have its id on
@@ -51,7 +53,9 @@ pub(crate) fn run(path: &Path, watch_pid: Option<i32>) -> anyhow::Result<Exit> {
         notes: &notes,
         stop: &mut stop,
     };
-    let mut end = attempt.end()?;
+    let Some(mut end) = attempt.end()? else {
+        return Ok(Exit::Retry);
+    };
     let redactor = Redactor::from_env();
     let texts = [&mut end.why, &mut end.error].into_iter();
     // The other texts come from a summary, in which secrets are hidden already.
@@ -69,34 +73,44 @@ fn lock(dir: &RunDir, stop: &mut Stop) -> anyhow::Result<File> {
     if lock.try_lock().is_ok() {
         return Ok(lock);
     }
-    let (is_locked, writer) = io::pipe()?;
-    let shared = lock.try_clone()?;
-    // A thread can wait for the lock, and a poll cannot.
-    let waiting = std::thread::Builder::new().spawn(move || {
-        let locked = shared.lock();
-        drop(writer);
-        locked
-    })?;
-    let mut undelivered = Vec::new();
-    loop {
-        let limit = (!undelivered.is_empty()).then_some(HOLDER_CHECK_INTERVAL);
-        let (is_locked, signals) = stop.wait(is_locked.as_fd(), limit)?;
-        if is_locked {
-            break;
-        }
-        undelivered.extend(signals);
-        if let Some(holder) = holder(dir) {
-            for number in undelivered.drain(..) {
+    let mut waiting = ForHolder {
+        dir,
+        stop,
+        undelivered: Vec::new(),
+    };
+    stop::lock(&lock, &mut waiting)?;
+    Ok(lock)
+}
+
+/// A wait for the attempt's lock: requests to stop go to its holder.
+struct ForHolder<'a> {
+    dir: &'a RunDir,
+    stop: &'a mut Stop,
+    undelivered: Vec<i32>,
+}
+
+impl Stopping for ForHolder<'_> {
+    /// The holder's end is waited for in any case.
+    fn must_stop(&mut self) -> bool {
+        false
+    }
+
+    fn wait_for(&mut self, fd: BorrowedFd<'_>, limit: Duration) -> io::Result<bool> {
+        let limit = if self.undelivered.is_empty() {
+            limit
+        } else {
+            HOLDER_CHECK_INTERVAL
+        };
+        let (is_ready, signals) = self.stop.wait(fd, Some(limit))?;
+        self.undelivered.extend(signals);
+        if let Some(holder) = holder(self.dir).filter(|_| !is_ready) {
+            for number in self.undelivered.drain(..) {
                 // It may have ended just now.
                 let _ = pidfd_send_signal(&holder, stop::signal(number));
             }
         }
+        Ok(is_ready)
     }
-    match waiting.join() {
-        Ok(locked) => locked?,
-        Err(_) => return Err(anyhow!("the lock's thread ended")),
-    }
-    Ok(lock)
 }
 
 /// The process that holds the attempt's lock, once its process id is recorded. An
@@ -121,34 +135,63 @@ struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    fn end(&mut self) -> anyhow::Result<End> {
+    /// How it ended. `None`: it was asked to stop while its finished work was
+    /// verified or merged, and does that when it is supervised again.
+    fn end(&mut self) -> anyhow::Result<Option<End>> {
         let pid = std::process::id().to_string();
         self.dir.write(file::ATTEMPT_PID, pid.as_bytes())?;
         if self.dir.has(file::ATTEMPT_STARTED) {
             return self.finish();
         }
         if self.stop.is_asked() {
-            return Ok(End::new(Outcome::Interrupted, "stopped before it began"));
+            let why = "stopped before it began";
+            return Ok(Some(End::new(Outcome::Interrupted, why)));
+        }
+        if let Some(place) = &self.spec.place
+            && let Err(err) = place.make(self.dir, &self.spec.task.id)
+        {
+            let why = format!("the worktree could not be made: {}", cr_io::message(&err));
+            return Ok(Some(self.failed(&why)));
         }
         let now = cr_stream::now();
         if !self.dir.write_once(file::ATTEMPT_STARTED, now.as_bytes())? {
             return self.finish();
         }
-        let task = &self.spec.task;
-        let setup = ("setup", task.setup.as_slice());
-        if let Some(error) = gate::run(self.dir, task, setup, self.stop)? {
-            return Ok(self.failed(&format!("setup: {error}")));
+        let gates = &self.spec.gates;
+        let setup = [
+            (self.spec.plan_cwd()?, &gates.setup),
+            (self.spec.cwd().to_owned(), &self.spec.task.setup),
+        ];
+        if let Some(error) = self.gate("setup", &setup)? {
+            return Ok(Some(self.failed(&format!("setup: {error}"))));
         }
         if self.stop.is_asked() {
-            return Ok(self.failed("stopped"));
+            return Ok(Some(self.failed("stopped")));
         }
-        let watch = LoopWatch::start(self.dir, task)?;
+        let watch = LoopWatch::start(self.dir, &self.spec.task, self.spec.cwd())?;
         if let Err(err) = pipeline::run(self.dir, self.spec, self.notes, self.stop) {
             let why = cr_io::message(&err);
-            return Ok(End::new(Outcome::SpawnFailed, &why));
+            return Ok(Some(End::new(Outcome::SpawnFailed, &why)));
         }
         drop(watch);
         self.judged()
+    }
+
+    /// Runs commands of the plan; returns the output of the first that fails.
+    fn gate(
+        &mut self,
+        name: &str,
+        commands: &[(PathBuf, &Vec<String>)],
+    ) -> anyhow::Result<Option<String>> {
+        let env = self.spec.env();
+        let around = Surroundings {
+            dir: self.dir,
+            env: &env,
+        };
+        let commands = commands.iter();
+        let commands = commands.map(|(cwd, commands)| (&**cwd, commands.as_slice()));
+        let commands: Vec<Commands<'_>> = commands.collect();
+        gate::run(around, (name, &commands), self.stop)
     }
 
     /// A failure, or an interruption if the attempt was asked to stop.
@@ -162,60 +205,82 @@ impl Attempt<'_> {
     }
 
     /// Ends an attempt whose first supervisor is gone.
-    fn finish(&mut self) -> anyhow::Result<End> {
+    fn finish(&mut self) -> anyhow::Result<Option<End>> {
         // The agent and its supervisor end with ours, but not at once.
         pipeline::wait_for_agent(self.dir)?;
         if !self.dir.has(file::EXIT) {
             let why = "it was cut off, and it is not known how far it came";
-            return Ok(End {
+            return Ok(Some(End {
                 lost: true,
                 ..End::new(Outcome::Incomplete, why)
-            });
+            }));
         }
         pipeline::complete(self.dir)?;
         self.judged()
     }
 
     /// The end by the summary and, if that is good, by what must hold.
-    fn judged(&mut self) -> anyhow::Result<End> {
+    fn judged(&mut self) -> anyhow::Result<Option<End>> {
         let mut end = judge::by_summary(self.dir, self.spec)?;
         let mark = self.dir.read(file::ATTEMPT_LOOPING, 4096)?;
         if let Some(why) = mark {
             Outcome::Looping.as_str().clone_into(&mut end.outcome);
             end.why = String::from_utf8_lossy(&why).into_owned();
             end.error.clone_from(&end.why);
-            return Ok(end);
+            return Ok(Some(end));
         }
         if !end.is_success() {
-            return Ok(end);
+            return Ok(Some(end));
         }
-        if let Some((outcome, error)) = self.finding(&end)? {
-            let was_stopped = self.stop.is_asked();
-            let outcome = if was_stopped {
-                Outcome::Interrupted
-            } else {
-                outcome
-            };
-            outcome.as_str().clone_into(&mut end.outcome);
-            let first = error.lines().next().unwrap_or_default();
-            first.trim_end_matches(':').clone_into(&mut end.why);
-            end.error = error;
+        // What an earlier process was stuck at.
+        let _ = std::fs::remove_file(self.dir.path().join(file::ATTEMPT_STUCK));
+        let proved = match &self.spec.place {
+            Some(place) => merging::prove(self.dir, (self.spec, place), &end, self.stop),
+            None => self.checked(&end),
+        };
+        let proved = proved.inspect_err(|err| {
+            // The engine shows it. Without the file it knows at least that.
+            let text = cr_io::message(err);
+            let _ = self.dir.write(file::ATTEMPT_STUCK, text.as_bytes());
+        });
+        match proved {
+            Ok(Proved::Good(sha)) => end.merged = sha,
+            // Nothing is wrong with the work as far as it is known.
+            Ok(Proved::Stopped) | Err(_) => return Ok(None),
+            Ok(Proved::Finding(finding)) => {
+                finding.outcome.as_str().clone_into(&mut end.outcome);
+                let first = finding.error.lines().next().unwrap_or_default();
+                first.trim_end_matches(':').clone_into(&mut end.why);
+                end.needs_new_base = finding.needs_new_base;
+                end.error = finding.error;
+            }
         }
         end.ended_at = jiff::Timestamp::now();
-        Ok(end)
+        Ok(Some(end))
     }
 
-    /// What is wrong with a run that ended well.
-    fn finding(&mut self, end: &End) -> anyhow::Result<Option<(Outcome, String)>> {
+    /// Checks work in a shared tree, which ended well.
+    fn checked(&mut self, end: &End) -> anyhow::Result<Proved> {
         let task = &self.spec.task;
-        if let Some(finding) = judge::commits(task, end) {
-            return Ok(Some(finding));
+        let mut finding = judge::commits(task, !end.commits.is_empty(), end);
+        if finding.is_none() {
+            let outside = gate::outside(self.dir, self.spec, None)?;
+            finding = outside.map(|error| (Outcome::ScopeViolation, error));
         }
-        if let Some(error) = gate::outside(self.dir, self.spec)? {
-            return Ok(Some((Outcome::ScopeViolation, error)));
+        if finding.is_none() {
+            let verify = [
+                (self.spec.cwd().to_owned(), &task.verify),
+                (self.spec.plan_cwd()?, &self.spec.gates.verify),
+            ];
+            let error = self.gate("verify", &verify)?;
+            if error.is_some() && self.stop.is_asked() {
+                return Ok(Proved::Stopped);
+            }
+            finding = error.map(|error| (Outcome::VerifyFailed, error));
         }
-        let verify = ("verify", task.verify.as_slice());
-        let error = gate::run(self.dir, task, verify, self.stop)?;
-        Ok(error.map(|error| (Outcome::VerifyFailed, error)))
+        Ok(match finding {
+            Some((outcome, error)) => Proved::Finding(Finding::new(outcome, error)),
+            None => Proved::Good(None),
+        })
     }
 }

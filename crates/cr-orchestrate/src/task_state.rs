@@ -90,7 +90,9 @@ pub(crate) fn assess(
     let Some((last, earlier)) = escalation::of_last_model(history).split_last() else {
         return ready(NextAttempt::default(), "it has changed");
     };
-    if last.end.lost && !task.idempotent && !rerun_lost {
+    // What an attempt did in a worktree of its own is of no consequence.
+    let is_harmless = task.idempotent || last.spec.place.is_some();
+    if last.end.lost && !is_harmless && !rerun_lost {
         let reason = format!("{}: --rerun-lost, or --again {}", last.end.why, task.id);
         return Assessment::new(TaskState::Lost, reason);
     }

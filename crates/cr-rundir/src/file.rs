@@ -70,5 +70,12 @@ pub const ATTEMPT_LOOPING: &str = "looping";
 pub const PAUSE: &str = "PAUSE";
 /// An attempt: the task is to be tried again after it.
 pub const ATTEMPT_AGAIN: &str = "again";
+/// An attempt: the worktree that was made for it.
+pub const ATTEMPT_WORKTREE: &str = "worktree.json";
+/// An attempt: its work is merged, with this commit; empty if there was none.
+pub const ATTEMPT_MERGED: &str = "merged";
+/// An attempt: why its work could not be checked or merged. That says nothing
+/// about the work.
+pub const ATTEMPT_STUCK: &str = "stuck";
 /// An attempt: how it ended.
 pub const ATTEMPT_END: &str = "end.json";

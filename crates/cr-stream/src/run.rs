@@ -49,6 +49,12 @@ object! {
         /// Example: `["9ab41de fix the parser"]`
         #[serde(skip_serializing_if = "Option::is_none")]
         commits: Option<Vec<Cow<'a, str>>>,
+        /// The merge commit of its work on the branch of the run.
+        ///
+        /// Absent: if it has not ended, or nothing was merged.
+        /// Example: `"4c1a0b8d2f6e93a7c5b1d0e8f4a2963b7c5d1e0f"`
+        #[serde(skip_serializing_if = "Option::is_none")]
+        merged: Option<Cow<'a, str>>,
         /// Why its state changed.
         ///
         /// Example: `"the work is done"`
@@ -120,6 +126,12 @@ object! {
         /// Example: `"cr-orchestrate --resume-run 20261118T031500Z-1f0c22ab"`
         #[serde(skip_serializing_if = "Option::is_none")]
         next: Option<Cow<'a, str>>,
+        /// The command that brings the merged work to the user's branch.
+        ///
+        /// Absent: except on its last line, and if there is nothing to bring.
+        /// Example: `"git merge cr/20261118T031500Z-1f0c22ab"`
+        #[serde(skip_serializing_if = "Option::is_none")]
+        merge: Option<Cow<'a, str>>,
     }
 }
 

@@ -164,6 +164,35 @@ impl Repository {
         Ok(Some(Outcome::Merged { sha }))
     }
 
+    /// The last commit of the branch `cr/RUN`, or `base` if there is no branch yet.
+    pub fn run_tip(&self, run: &str, base: &str) -> anyhow::Result<String> {
+        let reference = format!("refs/heads/{}", names::run_branch(run)?);
+        Ok(self
+            .reference(&reference)?
+            .unwrap_or_else(|| base.to_owned()))
+    }
+
+    /// Gives the merge worktree at `dir` the files of `commit`, for a verification
+    /// without a merge. `run` is the run that it belongs to.
+    pub fn check_out(&self, run: &str, commit: &str, dir: &Path) -> anyhow::Result<PathBuf> {
+        names::run_branch(run)?;
+        let dir = real_place(dir)?;
+        let _turn = turn(&dir)?;
+        self.clean_worktree(&dir, run, commit)?;
+        Ok(dir)
+    }
+
+    /// Gives those of `files` in the merge worktree at `dir` that differ from
+    /// `commit` the content that they have there. Returns whether there were any.
+    /// The next merge takes it back.
+    pub fn put_back(&self, dir: &Path, commit: &str, files: &[PathBuf]) -> anyhow::Result<bool> {
+        let git = self.changing(dir);
+        let mut differing = changed(&git, commit, "HEAD")?;
+        differing.retain(|path| files.iter().any(|file| bytes_of(file) == path));
+        restore(&git, commit, &differing)?;
+        Ok(!differing.is_empty())
+    }
+
     /// The commit of the run's branch, which is made if it is missing.
     fn branch_tip(&self, reference: &str, base: &str) -> anyhow::Result<String> {
         if let Some(tip) = self.reference(reference)? {
@@ -209,15 +238,19 @@ impl Repository {
     /// The merge worktree with the files of `tip`. One that cannot be cleaned is
     /// made anew.
     fn prepare(&self, dir: &Path, work: &Work<'_>, tip: &str) -> anyhow::Result<Git> {
-        let owner = Owner {
-            schema: 1,
-            run: work.run.to_owned(),
-            task: None,
-            base: tip.to_owned(),
-        };
         if work.ignored == Ignored::Remove {
             self.discard_merge_worktree(dir)?;
         }
+        self.clean_worktree(dir, work.run, tip)
+    }
+
+    fn clean_worktree(&self, dir: &Path, run: &str, tip: &str) -> anyhow::Result<Git> {
+        let owner = Owner {
+            schema: 1,
+            run: run.to_owned(),
+            task: None,
+            base: tip.to_owned(),
+        };
         self.ensure_worktree(dir, &owner, None)?;
         let git = self.changing(dir);
         let cleaned = || -> anyhow::Result<()> {

@@ -76,6 +76,16 @@ impl Repository {
         &self.dirty
     }
 
+    /// Whether there is a branch called `name`.
+    pub fn has_branch(&self, name: &str) -> anyhow::Result<bool> {
+        Ok(self.reference(&format!("refs/heads/{name}"))?.is_some())
+    }
+
+    /// Whether the commit `one` is `other` or comes before it.
+    pub fn is_ancestor(&self, one: &str, other: &str) -> anyhow::Result<bool> {
+        Ok(self.repo.is_ancestor(one, other)?)
+    }
+
     /// The content of `path` in `commit`, `None` if the commit has no such file.
     pub fn file(&self, commit: &str, path: &Path) -> anyhow::Result<Option<Vec<u8>>> {
         let commit = self.repo.commit(commit)?;

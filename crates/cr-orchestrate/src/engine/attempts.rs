@@ -1,6 +1,7 @@
 //! The attempts of an engine: how each is put on record, started, watched and
 //! settled.
 
+use cr_agent::AgentOptions;
 use cr_milestone::{NextRun, Question};
 use cr_rundir::{RunId, file, state_text};
 use cr_verdict::Outcome;
@@ -9,9 +10,11 @@ use signal_hook::consts::SIGTERM;
 use super::Engine;
 use super::running::RunningAttempt;
 use crate::attempt::{Ended, Spec};
+use crate::isolation::Place;
 use crate::log::ended_task;
 use crate::prompt::{self, NextAttempt};
 use crate::schedule::TaskRecord;
+use crate::task::Task;
 use crate::task_state::TaskState;
 use crate::{agent_options, report};
 
@@ -28,6 +31,13 @@ impl Engine {
             reason = format!("{reason}; {session}");
         }
         self.watch(at, number, "running", &reason)
+    }
+
+    /// The first slot in which no attempt runs.
+    fn free_slot(&self) -> u32 {
+        let is_taken = |slot: &u32| self.running.values().any(|attempt| attempt.slot == *slot);
+        let most = u32::try_from(self.running.len()).unwrap_or(u32::MAX);
+        (0..most).find(|slot| !is_taken(slot)).unwrap_or(most)
     }
 
     /// Watches the attempt at task `at` that an engine before this one started.
@@ -52,13 +62,7 @@ impl Engine {
         let session = last.and_then(|last| last.end.session.clone());
         let was_cut = last.is_some_and(was_cut_off);
         let given = self.run.settings.agent.as_ref();
-        let mut options = match given {
-            Some(given) => {
-                let is_continuing = resume || next.is_handoff;
-                agent_options::of_command_line(given.options(), number, is_continuing)
-            }
-            None => agent_options::of_task(task, &self.configured)?,
-        };
+        let mut options = self.options_of(task, (number, resume || next.is_handoff))?;
         // The attempts of one command line bear the name of its run.
         let run_id = match given {
             Some(_) => self.run.id.clone(),
@@ -75,8 +79,14 @@ impl Engine {
             sprint: self.run.settings.sprint,
             is_part: given.is_some(),
             scope_from: last.and_then(scope_from),
+            slot: self.free_slot(),
+            gates: self.run.settings.gates.clone(),
             ..Spec::default()
         };
+        if let Some(worktrees) = &self.run.settings.worktrees {
+            let run = (self.run.id.as_str(), worktrees);
+            spec.place = Some(Place::of(&self.layout, run, task, number, last)?);
+        }
         let answer = self
             .join_milestone(&mut spec, next, last)?
             .unwrap_or_default();
@@ -88,6 +98,22 @@ impl Engine {
         self.layout.note(&task.id, "prompt", &text);
         dir.write_once(file::ATTEMPT, &state_text(&spec)?)?;
         Ok((number, Some(answer.why).filter(|why| !why.is_empty())))
+    }
+
+    /// The options of attempt `number` at `task`, which may continue the one before.
+    fn options_of(
+        &self,
+        task: &Task,
+        (number, is_continuing): (u32, bool),
+    ) -> anyhow::Result<AgentOptions> {
+        match &self.run.settings.agent {
+            Some(given) => Ok(agent_options::of_command_line(
+                given.options(),
+                number,
+                is_continuing,
+            )),
+            None => agent_options::of_task(task, &self.configured),
+        }
     }
 
     /// Puts an attempt into the session of the run's milestone, as the ledger says.
@@ -126,11 +152,13 @@ impl Engine {
 
     fn watch(&mut self, at: usize, number: u32, state: &str, reason: &str) -> anyhow::Result<()> {
         let id = self.tasks[at].task.id.clone();
+        self.tasks[at].is_suspended = false;
         self.layout.note(&id, "status", "running\n");
         let now = format!("{}\n", cr_stream::now());
         self.layout.note(&id, "start", &now);
         report::stream(&self.layout, &id, number);
         let path = self.layout.attempt_path(&id, number);
+        let slot = self.layout.spec(&id, number)?.map_or(0, |spec| spec.slot);
         self.log_task(&cr_stream::Task {
             id: id.into(),
             attempt: number,
@@ -143,7 +171,8 @@ impl Engine {
         self.observer.attempt_began(&path, number)?;
         let dies_with_engine = self.options.attempts_die_with_engine;
         let ignores_hangup = self.stop_requests.ignores_hangup();
-        let attempt = RunningAttempt::new(path, number, dies_with_engine, ignores_hangup);
+        let attempt = (number, slot);
+        let attempt = RunningAttempt::new(path, attempt, dies_with_engine, ignores_hangup);
         self.running.insert(at, attempt);
         Ok(())
     }
@@ -152,7 +181,7 @@ impl Engine {
     /// have ended.
     pub(super) fn settle_ended(&mut self) -> anyhow::Result<()> {
         let stop_signal = self.stop_signal;
-        let mut ended = Vec::new();
+        let (mut ended, mut suspended) = (Vec::new(), Vec::new());
         for (&at, attempt) in &mut self.running {
             if let Some(pid) = attempt.supervise()? {
                 let id = &self.tasks[at].task.id;
@@ -161,14 +190,40 @@ impl Engine {
                     attempt.signal(signal);
                 }
             }
-            if attempt.has_ended() && self.observer.attempt_ended(&attempt.path)? {
+            if attempt.is_suspended() {
+                suspended.push(at);
+            } else if attempt.has_ended() && self.observer.attempt_ended(&attempt.path)? {
                 ended.push(at);
             }
         }
         for at in ended {
             self.settle(at)?;
         }
+        for at in suspended {
+            self.suspend(at);
+        }
         Ok(())
+    }
+
+    /// Takes note that the work of task `at` is verified or merged when the run goes
+    /// on: it was asked to stop, or is stuck. Nothing else is started.
+    fn suspend(&mut self, at: usize) {
+        let Some(attempt) = self.running.remove(&at) else {
+            return;
+        };
+        let record = &mut self.tasks[at];
+        record.is_suspended = true;
+        let id = &record.task.id;
+        self.layout.note(id, "status", "stopped\n");
+        match std::fs::read_to_string(attempt.path.join(file::ATTEMPT_STUCK)) {
+            Ok(text) => {
+                let text = format!("`{id}`: its work could not be checked or merged: {text}");
+                self.stuck.get_or_insert(text);
+            }
+            Err(_) => {
+                self.stop_signal.get_or_insert(SIGTERM);
+            }
+        }
     }
 
     /// Takes note of how the attempt at task `at` ended.

@@ -27,7 +27,14 @@ pub(crate) struct RunningAttempt {
     ignores_hangup: bool,
     starts: u32,
     supervisor: Option<Supervisor>,
+    /// Its supervisor has ended before it: the work is to be verified or merged
+    /// later.
+    is_suspended: bool,
+    pub(crate) slot: u32,
 }
+
+/// The code of a supervisor that leaves the rest of its work for later.
+const LATER: i32 = 75;
 
 /// The process that supervises it.
 #[derive(Debug)]
@@ -50,18 +57,25 @@ pub(crate) enum Event {
 impl RunningAttempt {
     pub(crate) fn new(
         path: PathBuf,
-        number: u32,
+        (number, slot): (u32, u32),
         dies_with_engine: bool,
         ignores_hangup: bool,
     ) -> Self {
         Self {
             number,
+            slot,
             path,
             dies_with_engine,
             ignores_hangup,
             starts: 0,
             supervisor: None,
+            is_suspended: false,
         }
+    }
+
+    /// Whether its end is to be made later, by another supervisor.
+    pub(crate) fn is_suspended(&self) -> bool {
+        self.is_suspended && !self.has_ended()
     }
 
     /// Whether its end is recorded and its supervisor gone.
@@ -73,7 +87,7 @@ impl RunningAttempt {
     /// the process id of a new one. Starting it never starts the agent twice:
     /// the records decide what is left to do.
     pub(crate) fn supervise(&mut self) -> anyhow::Result<Option<u32>> {
-        if self.supervisor.is_some() || self.has_ended() {
+        if self.supervisor.is_some() || self.is_suspended || self.has_ended() {
             return Ok(None);
         }
         if self.starts == MOST_STARTS {
@@ -110,7 +124,8 @@ impl RunningAttempt {
         match event {
             Event::Listening => supervisor.listens(),
             Event::Ended => {
-                supervisor.child.wait()?;
+                let status = supervisor.child.wait()?;
+                self.is_suspended = status.code() == Some(LATER);
                 self.supervisor = None;
             }
         }

@@ -37,7 +37,7 @@ fn no_more_attempts_start_than_fit_into_the_budget() {
     for subtype in ["success", "error_max_budget_usd"] {
         for slots in ["1", "2", "5"] {
             let case = dear(subtype);
-            let ended = case.go(&["--budget", "0.50", "-j", slots]);
+            let ended = case.go(&["--budget", "0.50", "--isolation", "shared", "-j", slots]);
             assert_eq!(ended.code, Some(3), "{subtype} {slots} {}", ended.err);
             assert_eq!(starts(&case), 2, "{subtype} {slots} {}", ended.err);
             let said = "the budget of the run is $0.50; $0.42 are used";
@@ -59,7 +59,15 @@ fn what_a_running_attempt_may_still_use_is_set_aside_after_sigkill_too() {
         );
         case.script(id, 1, &text);
     }
-    let args = ["../plan.yaml", "--budget", "0.50", "-j", "4"];
+    let args = [
+        "../plan.yaml",
+        "--budget",
+        "0.50",
+        "--isolation",
+        "shared",
+        "-j",
+        "4",
+    ];
     let mut first = case.command(&args).spawn().expect("run");
     appears(&case.path("here.a"));
     appears(&case.path("here.b"));
@@ -109,7 +117,7 @@ fn a_retry_gets_what_is_left_if_that_is_not_less_than_before() {
 fn attempts_without_a_budget_share_what_is_left() {
     let case = Case::new();
     case.plan(&[("a", ""), ("b", ""), ("c", "")]);
-    let ended = case.go(&["--budget", "3", "-j", "2"]);
+    let ended = case.go(&["--budget", "3", "--isolation", "shared", "-j", "2"]);
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     for id in ["a", "b"] {
         let args = case.seen(id, 1, "args");

@@ -6,6 +6,7 @@ mod crash;
 mod dry_run;
 mod formats;
 mod gates;
+mod isolation;
 mod milestone;
 mod models;
 mod retention;

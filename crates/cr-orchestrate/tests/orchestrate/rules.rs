@@ -373,9 +373,13 @@ fn what_cannot_be_started_is_not_tried_again() {
     let mut command = case.command(&["../plan.yaml"]);
     command.env("CR_CLAUDE", case.path("nowhere"));
     let ended: crate::case::Ended = command.output().expect("run").into();
-    assert_eq!(ended.code, Some(1), "{}", ended.err);
-    assert!(ended.err.contains("nowhere"), "{}", ended.err);
-    assert!(!ended.err.contains("attempt 2"), "{}", ended.err);
+    assert_eq!(ended.code, Some(127), "{}", ended.err);
+    assert!(
+        ended.err.contains("nowhere` was not found"),
+        "{}",
+        ended.err
+    );
+    assert!(!ended.err.contains("attempt 1"), "{}", ended.err);
 }
 
 /// Makes the agents' directory a repository of one commit.
