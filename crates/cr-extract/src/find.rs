@@ -11,16 +11,12 @@ use cr_io::{Line, Lines};
 use crate::Form;
 use crate::answer::{Answer, Missing, Origin, Verdict};
 use crate::backwards::{Backwards, Found};
-use crate::foreign::{begins_as_claudes, foreign, of_another};
+use crate::foreign::{BEGINNING, begins_as_claudes, foreign, of_another};
 use crate::line::{Class, class, is_cut, is_passed};
 use crate::stream::{Reversed, Stream};
 
 /// Bytes at the start of a long line from which its class is known.
 const HEAD: usize = 64;
-
-/// Bytes at the start of a file that have its first line, if that one names the
-/// program.
-const BEGINNING: usize = 64 << 10;
 
 /// How an input is read.
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +90,8 @@ fn from_end(file: &File, range: Range<u64>, options: ReadOptions) -> io::Result<
 
 /// The first bytes of the input.
 fn beginning(file: &File, range: &Range<u64>) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0; BEGINNING];
+    // One more shows that the first line is longer.
+    let mut bytes = vec![0; BEGINNING + 1];
     let length = file.read_at(&mut bytes, range.start)?;
     bytes.truncate(length);
     Ok(bytes)

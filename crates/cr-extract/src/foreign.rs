@@ -6,6 +6,9 @@ use crate::Form;
 use crate::answer::{Answer, Missing};
 use crate::find::ReadOptions;
 
+/// The longest first line that is read for the name of the program.
+pub(crate) const BEGINNING: usize = 64 << 10;
+
 /// Whether a document that is cut off begins with an event of Claude Code.
 pub(crate) fn begins_as_claudes(bytes: &[u8]) -> bool {
     let mut is_claudes = false;
@@ -32,8 +35,11 @@ pub(crate) fn of_another(bytes: &[u8], options: ReadOptions) -> Option<Answer> {
     if !matches!(options.form, Form::Auto | Form::Stream) {
         return None;
     }
-    let first = bytes.split(|&b| b == b'\n').map(strip);
-    let first = first.into_iter().find(|line| !line.is_empty())?;
+    let mut lines = bytes.split(|&b| b == b'\n').map(strip);
+    let first = lines.find(|line| !line.is_empty())?;
+    if first.len() > options.limit.min(BEGINNING) {
+        return None;
+    }
     let event = Event::parse(first).ok().filter(cr_event::names_another)?;
     let name = cr_event::look(&event).name;
     Some(Answer::none(Some(Missing::Foreign(name))))
