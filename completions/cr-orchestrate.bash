@@ -40,7 +40,7 @@ _cr_orchestrate() {
     fi
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case $word in
-        status | help) command=$word && break ;;
+        status | gc | help) command=$word && break ;;
         esac
     done
     case $command:$prev in
@@ -65,14 +65,16 @@ _cr_orchestrate() {
     :--max-budget) return ;;
     :--timeout) return ;;
     :--timeout-multiplier) return ;;
+    gc:--older-than) return ;;
     esac
     case $command:$cur in
     status:-*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' --json --quiet -q --runs --help -h) ;;
     status:*) _cr_orchestrate_offer "$cur" < <(_cr_orchestrate_orchestrated_runs) ;;
+    gc:-*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' --older-than --help -h) ;;
     help:-*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' ) ;;
-    help:*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' status help) ;;
+    help:*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' status gc help) ;;
     :-*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' --resume-run --max-agents -j --isolation --into --on-merged --dry-run --json --until --break --halt --sprint --retries --models --max-wait --backoff --budget --again --milestone --rerun-lost --accept-changed --report --quiet -q --output-schema --task-schema --cwd -C --model -m --permission-mode --max-turns --max-budget --timeout --timeout-multiplier --help -h --version -V) ;;
-    :*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' status help) ;;
+    :*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' status gc help) ;;
     esac
 }
 

@@ -41,52 +41,56 @@ function __fish_cr_orchestrate_needs_command
 end
 
 function __fish_cr_orchestrate_using_subcommand
-    set -l cmd (not __fish_seen_subcommand_from status help)
+    set -l cmd (not __fish_seen_subcommand_from status gc help)
     test -z "$cmd"
     and return 1
     contains -- $cmd[1] $argv
 end
 
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l resume-run -d 'Continue this run; a PLAN replaces the tasks that are not done yet' -r -f -a "(_cr_orchestrate_orchestrated_runs)"
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -s j -l max-agents -d 'How many agents may work at the same time [default: 1]' -r
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l isolation -d 'Where agents work [default: worktree with more than one agent, else shared]' -r -f -a "worktree\t'A worktree for each attempt'
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l resume-run -d 'Continue this run; a PLAN replaces the tasks that are not done yet' -r -f -a "(_cr_orchestrate_orchestrated_runs)"
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -s j -l max-agents -d 'How many agents may work at the same time [default: 1]' -r
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l isolation -d 'Where agents work [default: worktree with more than one agent, else shared]' -r -f -a "worktree\t'A worktree for each attempt'
 shared\t'All in one work tree'"
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l into -d 'Bring the merged work into this branch when all tasks are done' -r
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l on-merged -d 'Run this shell command when all tasks are done and merged, once' -r
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l until -d 'Stop when this task is done' -r -f -a "(_cr_orchestrate_tasks)"
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l break -d 'Stop before this task, once; may be repeated' -r -f -a "(_cr_orchestrate_tasks)"
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l retries -d 'Retry a failed task up to N times [default: 2]' -r
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l models -d 'The models in this order: when the retries with one are used up, or an agent takes more than 50 turns without the commit that its task requires, the next one gets a new session and 1.5 times the budget. A task with a model of its own begins with that' -r
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l max-wait -d 'The longest wait for a limit to reset [default: as long as it takes]' -r
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l backoff -d 'The pauses while the service is overloaded or cannot be reached [default: 1s,5s,30s]' -r
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l budget -d 'What all attempts may use together: dollars, tokens (2Mtokens), or per cent of the account\'s window of five hours (80%). An attempt starts only if it fits. [default: 1.5 times the sum of the tasks\' budgets, if all have one]' -r
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l again -d 'Try this task again, with TEXT as an answer to it; may be repeated' -r -f -a "(_cr_orchestrate_tasks)"
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l milestone -d 'Run the tasks in the session of this milestone; cr-ledger milestone starts one' -r
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -s C -l cwd -d 'The working directory' -r -F
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -s m -l model -d 'The model' -r -f -a "(_cr_orchestrate_models)"
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l permission-mode -d 'default, acceptEdits, plan, dontAsk, bypassPermissions, …' -r
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l max-turns -d 'The turn limit of a first attempt [default: 100]' -r
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l max-budget -d 'The budget of a first attempt, in dollars' -r
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l timeout -d 'The time limit of a first attempt [default: the estimate times --timeout-multiplier, else `task_timeout` of the configuration, 2h]' -r
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l timeout-multiplier -d 'The time limit of a task that has an estimate, as a multiple of it' -r
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l dry-run -d 'Print the schedule, and start nothing: the order of the tasks, what each waits for, which may change the same files, what the first attempts may cost, how long it takes'
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l json -d 'With --dry-run, print the schedule as JSON'
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l halt -d 'Start no other task after one has failed'
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l sprint -d 'Ask each agent to report its status as JSON, and use it as the result'
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l rerun-lost -d 'Retry attempts that were cut off without a record of how they ended'
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l accept-changed -d 'Accept tasks that are done although the plan has changed them since'
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l report -d 'Print the report at the end instead of a line for each change'
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -s q -l quiet -d 'Write no sentences to standard error; with --dry-run print only the ids'
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l output-schema -d 'Print the JSON Schema of a line of standard output, and do nothing else'
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -l task-schema -d 'Print the JSON Schema of a task, and do nothing else'
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status help" -s V -l version -d 'Print version'
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l into -d 'Bring the merged work into this branch when all tasks are done' -r
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l on-merged -d 'Run this shell command when all tasks are done and merged, once' -r
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l until -d 'Stop when this task is done' -r -f -a "(_cr_orchestrate_tasks)"
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l break -d 'Stop before this task, once; may be repeated' -r -f -a "(_cr_orchestrate_tasks)"
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l retries -d 'Retry a failed task up to N times [default: 2]' -r
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l models -d 'The models in this order: when the retries with one are used up, or an agent takes more than 50 turns without the commit that its task requires, the next one gets a new session and 1.5 times the budget. A task with a model of its own begins with that' -r
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l max-wait -d 'The longest wait for a limit to reset [default: as long as it takes]' -r
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l backoff -d 'The pauses while the service is overloaded or cannot be reached [default: 1s,5s,30s]' -r
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l budget -d 'What all attempts may use together: dollars, tokens (2Mtokens), or per cent of the account\'s window of five hours (80%). An attempt starts only if it fits. [default: 1.5 times the sum of the tasks\' budgets, if all have one]' -r
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l again -d 'Try this task again, with TEXT as an answer to it; may be repeated' -r -f -a "(_cr_orchestrate_tasks)"
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l milestone -d 'Run the tasks in the session of this milestone; cr-ledger milestone starts one' -r
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -s C -l cwd -d 'The working directory' -r -F
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -s m -l model -d 'The model' -r -f -a "(_cr_orchestrate_models)"
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l permission-mode -d 'default, acceptEdits, plan, dontAsk, bypassPermissions, …' -r
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l max-turns -d 'The turn limit of a first attempt [default: 100]' -r
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l max-budget -d 'The budget of a first attempt, in dollars' -r
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l timeout -d 'The time limit of a first attempt [default: the estimate times --timeout-multiplier, else `task_timeout` of the configuration, 2h]' -r
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l timeout-multiplier -d 'The time limit of a task that has an estimate, as a multiple of it' -r
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l dry-run -d 'Print the schedule, and start nothing: the order of the tasks, what each waits for, which may change the same files, what the first attempts may cost, how long it takes'
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l json -d 'With --dry-run, print the schedule as JSON'
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l halt -d 'Start no other task after one has failed'
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l sprint -d 'Ask each agent to report its status as JSON, and use it as the result'
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l rerun-lost -d 'Retry attempts that were cut off without a record of how they ended'
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l accept-changed -d 'Accept tasks that are done although the plan has changed them since'
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l report -d 'Print the report at the end instead of a line for each change'
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -s q -l quiet -d 'Write no sentences to standard error; with --dry-run print only the ids'
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l output-schema -d 'Print the JSON Schema of a line of standard output, and do nothing else'
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l task-schema -d 'Print the JSON Schema of a task, and do nothing else'
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -s V -l version -d 'Print version'
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_needs_command" -a "status" -d 'Print the state of each task of a run'
+complete -c cr-orchestrate -n "__fish_cr_orchestrate_needs_command" -a "gc" -d 'Remove worktrees and branches of tasks that runs have left'
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand status" -l json -d 'Print one JSON object for each task'
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand status" -s q -l quiet -d 'Print only the ids of the tasks'
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand status" -l runs -d 'Print the ids of all runs, the latest first'
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand status" -s h -l help -d 'Print help'
-complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand help; and not __fish_seen_subcommand_from status help" -f -a "status" -d 'Print the state of each task of a run'
-complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand help; and not __fish_seen_subcommand_from status help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand gc" -l older-than -d 'Only those in which nothing has happened for so long' -r
+complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand gc" -s h -l help -d 'Print help'
+complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand help; and not __fish_seen_subcommand_from status gc help" -f -a "status" -d 'Print the state of each task of a run'
+complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand help; and not __fish_seen_subcommand_from status gc help" -f -a "gc" -d 'Remove worktrees and branches of tasks that runs have left'
+complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand help; and not __fish_seen_subcommand_from status gc help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c cr-orchestrate -n "__fish_cr_orchestrate_using_subcommand status" -f -a "(_cr_orchestrate_orchestrated_runs)"

@@ -40,7 +40,7 @@ _sprint_loop() {
     fi
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case $word in
-        status | help) command=$word && break ;;
+        gc | status | help) command=$word && break ;;
         esac
     done
     case $command:$prev in
@@ -61,14 +61,16 @@ _sprint_loop() {
     :--max-budget) return ;;
     :--timeout) return ;;
     :--timeout-multiplier) return ;;
+    gc:--older-than) return ;;
     esac
     case $command:$cur in
+    gc:-*) _sprint_loop_offer "$cur" < <(printf '%s\n' --older-than --help -h) ;;
     status:-*) _sprint_loop_offer "$cur" < <(printf '%s\n' --json --quiet -q --runs --help -h) ;;
     status:*) _sprint_loop_offer "$cur" < <(_sprint_loop_orchestrated_runs) ;;
     help:-*) _sprint_loop_offer "$cur" < <(printf '%s\n' ) ;;
-    help:*) _sprint_loop_offer "$cur" < <(printf '%s\n' status help) ;;
+    help:*) _sprint_loop_offer "$cur" < <(printf '%s\n' gc status help) ;;
     :-*) _sprint_loop_offer "$cur" < <(printf '%s\n' --resume-run --dry-run --json --until --break --halt --retries --models --max-wait --backoff --budget --again --milestone --rerun-lost --accept-changed --quiet -q --output-schema --task-schema --cwd -C --model -m --permission-mode --max-turns --max-budget --timeout --timeout-multiplier --help -h --version -V) ;;
-    :*) _sprint_loop_offer "$cur" < <(printf '%s\n' status help) ;;
+    :*) _sprint_loop_offer "$cur" < <(printf '%s\n' gc status help) ;;
     esac
 }
 

@@ -232,6 +232,8 @@ impl Args {
 pub(crate) enum Command {
     /// Print the state of each task of a run
     Status(StatusArgs),
+    /// Remove worktrees and branches of tasks that runs have left
+    Gc(GcArgs),
     /// One attempt, in a process of its own
     #[command(hide = true)]
     Attempt {
@@ -268,6 +270,13 @@ pub(crate) struct RetryArgs {
     /// The options of cr-spawn; without any, a run that has begun is resumed
     #[arg(last = true)]
     pub(crate) options: Vec<OsString>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct GcArgs {
+    /// Only those in which nothing has happened for so long
+    #[arg(long, value_name = "TIME", default_value = "7d", value_parser = cr_io::parse_duration)]
+    pub(crate) older_than: Duration,
 }
 
 #[derive(Debug, clap::Args)]

@@ -27,6 +27,7 @@ mod fields;
 mod finish;
 mod forecast;
 mod gate;
+mod gc;
 mod isolation;
 mod judge;
 mod layout;
@@ -78,6 +79,7 @@ const TASK_SCHEMA: &str = include_str!("../task.schema.json");
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     match &args.command {
         Some(Command::Status(args)) => status::run(args, io::stdout()),
+        Some(Command::Gc(args)) => gc::run(args, io::stdout()),
         Some(Command::Retry(args)) => retry::run(args),
         Some(Command::Attempt { dir, watch_pid }) => supervise::run(dir, *watch_pid),
         None if args.output_schema => cr_io::print_schema(OUTPUT_SCHEMA, io::stdout()),

@@ -20,8 +20,8 @@ is merged one task at a time into the branch cr/RUN, if `verify` of the task and
 the plan succeeds on the merged tree. What conflicts or fails there goes back to its
 task, which begins again from the merged work. Your branch, index and work tree stay
 as they are; the report ends with the `git merge` line. A worktree is removed when its
-work is merged, and stays when it failed. Only commits are merged. A note (git log
---notes=cr) on each merge commit says what was verified. If the work changes a script
+work is merged, and stays when it failed, until `cr-orchestrate gc`. Only commits are
+merged. A note (git log --notes=cr) on each merge commit says what was verified. If the work changes a script
 that `verify` runs, it must also be green with that script of the base commit, unless
 `files` names the script. In their environment, agents, `setup` and `verify` have
 CR_PORT, the first of 10 ports for their slot.
@@ -40,6 +40,7 @@ Examples:
   cr-orchestrate --resume-run 20261118T031500Z-1f0c22ab
   cr-orchestrate --resume-run 20261118T031500Z-1f0c22ab --again 'api=Use port 8080'
   cr-orchestrate status
+  cr-orchestrate gc --older-than 2d
 
 Environment:
   CR_CLAUDE           the agent's program (default: claude)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # A stand-in for the agent. What it does the Nth time that it is started for a
-# task is in the file script/TASK.N, else it ends well.
+# task is in the file script/TASK.N, or in script/any, else it ends well.
 case "$*" in
 *--version*)
     echo "2.1.326 (Claude Code)"
@@ -38,5 +38,7 @@ good() {
 init
 if [ -e "$CASE/script/$TASK.$n" ]; then
     . "$CASE/script/$TASK.$n"
+elif [ -e "$CASE/script/any" ]; then
+    . "$CASE/script/any"
 fi
 good

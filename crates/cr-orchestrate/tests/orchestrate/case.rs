@@ -116,6 +116,13 @@ impl Case {
         one
     }
 
+    /// Whether there is a run that can go on.
+    pub(crate) fn has_run(&self) -> bool {
+        let all = fs::read_dir(self.path("state/orchestrate"));
+        let mut all = all.into_iter().flatten().flatten();
+        all.any(|run| run.path().join("run.json").exists())
+    }
+
     pub(crate) fn run_id(&self) -> String {
         let dir = self.run_dir();
         dir.file_name().expect("a name").to_string_lossy().into()

@@ -142,7 +142,7 @@ error "limit reached" ',"api_error_status":429'"#;
 }
 
 /// A number below `most`, from a sequence that `seed` names.
-fn random(seed: &mut u64, most: u64) -> u64 {
+pub(crate) fn random(seed: &mut u64, most: u64) -> u64 {
     *seed ^= *seed << 13;
     *seed ^= *seed >> 7;
     *seed ^= *seed << 17;
@@ -162,12 +162,7 @@ fn torment(kills: u32, seed: &mut u64) -> u32 {
         hit += u32::from(child.try_wait().expect("a child").is_none());
         let _ = child.kill();
         child.wait().expect("ended");
-        let begun = case.path("state/orchestrate").is_dir()
-            && std::fs::read_dir(case.path("state/orchestrate"))
-                .expect("runs")
-                .flatten()
-                .any(|run| run.path().join("run.json").exists());
-        child = if begun {
+        child = if case.has_run() {
             case.command(&["--resume-run", "2"]).spawn().expect("run")
         } else {
             let _ = std::fs::remove_dir_all(case.path("state"));

@@ -514,3 +514,36 @@ fn a_run_that_is_resumed_keeps_its_isolation_and_its_slots() {
     case.assert_untouched();
     assert!(case.of_run("run.json").contains(r#""slots":2"#));
 }
+
+#[test]
+fn what_failed_runs_have_left_can_be_removed() {
+    let case = Case::repository();
+    case.plan(&[("b", "retries: 0"), ("c", "")]);
+    case.script("b", 1, &format!("{}; error no", commit("b", "b")));
+    case.script("c", 1, &commit("c", "c"));
+    assert_code(&case.go(&["-j", "2"]), 1);
+    assert_eq!(case.worktrees(), ["b.1"]);
+    let ended = case.run(&["gc"]);
+    assert_code(&ended, 0);
+    assert_eq!(
+        (ended.out.as_str(), case.worktrees()),
+        ("", vec!["b.1".to_owned()])
+    );
+    let ended = case.run(&["gc", "--older-than", "0"]);
+    assert_code(&ended, 0);
+    let branch = format!("cr-task/{}/b.1", case.run_id());
+    assert!(
+        ended.out.contains("worktrees/b.1\n") && ended.out.contains(&branch),
+        "{}",
+        ended.out
+    );
+    assert_eq!(case.worktrees(), [""; 0]);
+    assert_eq!(
+        case.git("for-each-ref --format='%(refname)' refs/heads/cr-task"),
+        ""
+    );
+    assert_eq!(case.git("worktree list").lines().count(), 1);
+    assert_eq!(case.merged("c"), "c");
+    // The task can be tried again.
+    assert_code(&case.resume(&["--again", "b"]), 0);
+}
