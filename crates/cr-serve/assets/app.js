@@ -194,6 +194,7 @@ async function listChanged() {
   }
   showRuns();
   showHead();
+  lateSummary();
   const asking = [...app.runs.values()].map((run) => run.id + " " + (run.questions || 0)).join();
   if (asking !== app.asking) {
     app.asking = asking;
@@ -201,6 +202,20 @@ async function listChanged() {
     if (answer && answer.ok) app.asks = await answer.json();
   }
   showNeeds();
+}
+
+// The summary of a run that has ended may come after its last event.
+async function lateSummary() {
+  const id = app.run;
+  const run = app.runs.get(id);
+  if (!app.isOver || !run || !run.why || (app.summary && app.summary.why === run.why)) return;
+  const mark = id + " " + run.why;
+  if (app.asked === mark) return;
+  app.asked = mark;
+  const answer = await fetch("/api/runs/" + encodeURIComponent(id) + "/summary").catch(() => null);
+  if (!answer || !answer.ok || app.run !== id) return;
+  app.summary = await answer.json();
+  showSide();
 }
 
 function sortedRuns() {

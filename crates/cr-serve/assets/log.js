@@ -59,9 +59,17 @@ class Log {
     this.open = new Set();
     this.showsAll = false;
     this.follows = true;
+    this.touchedAt = -Infinity;
+    this.isHeld = false;
     this.reset();
     scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
-    scroller.addEventListener("wheel", (event) => event.deltaY < 0 && this.leave(), { passive: true });
+    for (const name of ["wheel", "touchmove", "keydown", "pointerdown"]) {
+      scroller.addEventListener(name, () => { this.touchedAt = performance.now(); }, { passive: true });
+    }
+    scroller.addEventListener("pointerdown", () => { this.isHeld = true; });
+    for (const name of ["pointerup", "pointercancel"]) {
+      window.addEventListener(name, () => { this.isHeld = false; });
+    }
     new ResizeObserver(() => this.resized()).observe(scroller);
   }
 
@@ -194,8 +202,10 @@ class Log {
   scrolled() {
     const { scroller } = this;
     const isAtEnd = scroller.scrollTop + scroller.clientHeight >= this.heights.total - 30;
-    if (isAtEnd) this.follow();
-    else if (scroller.scrollTop < this.lastTop - 2) this.leave();
+    // Rows that turn out lower than they were thought also move the view.
+    const isByHand = this.isHeld || performance.now() - this.touchedAt < 500;
+    if (isByHand && isAtEnd) this.follow();
+    else if (isByHand && scroller.scrollTop < this.lastTop - 2) this.leave();
     this.lastTop = scroller.scrollTop;
     this.schedule();
   }

@@ -16,6 +16,8 @@ use crate::watcher::{Changes, Watcher};
 
 /// How old a list may be: many readers share one look at the directories.
 const FRESH: Duration = Duration::from_millis(300);
+/// Runs that are watched at one time; runs that were lost never get a summary.
+const MOST_WATCHED: usize = 256;
 
 /// A run as JSON in one line, and its state.
 #[derive(Clone, Debug)]
@@ -50,7 +52,7 @@ struct Read {
 }
 
 /// Changes with everything that can change in the directory of a run that is over.
-type Mark = [Option<(SystemTime, u64)>; 3];
+type Mark = [Option<(SystemTime, u64)>; 4];
 
 impl RunList {
     pub(crate) fn new(runs: PathBuf, watcher: Watcher) -> Self {
@@ -91,7 +93,10 @@ impl RunList {
                 continue;
             }
             let is_over = run.state().is_over();
-            if !is_over && !read.watched.contains_key(&id) {
+            // The summary is its last file.
+            let is_complete = is_over && run.has(file::SUMMARY);
+            if !is_complete && !read.watched.contains_key(&id) && read.watched.len() < MOST_WATCHED
+            {
                 read.watched
                     .insert(id.clone(), self.watcher.changes(&run.dir));
             }
@@ -100,12 +105,11 @@ impl RunList {
                 continue;
             };
             let entry = entry(&status, &id, redactor);
-            if is_over {
+            if is_complete {
                 read.watched.remove(&id);
-                // Its summary may be on its way.
-                if run.has(file::SUMMARY) {
-                    ended.insert(id.clone(), (mark, entry.clone()));
-                }
+            }
+            if is_over {
+                ended.insert(id.clone(), (mark, entry.clone()));
             }
             snapshot.insert(id, entry);
         }
@@ -124,6 +128,7 @@ fn mark(run: &Run) -> Mark {
         seen(run.dir.clone()),
         seen(run.file(file::QUESTIONS)),
         seen(run.file(file::ANSWERS)),
+        seen(run.file(file::SUMMARY)),
     ]
 }
 

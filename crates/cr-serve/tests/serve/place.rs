@@ -59,6 +59,9 @@ impl Growing {
         drop(self.lock);
         let summary =
             "{\"schema\":1,\"ok\":true,\"outcome\":\"success\",\"code\":0,\"why\":\"Good.\"}";
-        fs::write(self.dir.join("summary.json"), summary).expect("written");
+        // A reader finds it whole or not at all.
+        let part = self.dir.join(".summary.json");
+        fs::write(&part, summary).expect("written");
+        fs::rename(part, self.dir.join("summary.json")).expect("renamed");
     }
 }
