@@ -3,7 +3,8 @@
 use std::env;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
-use std::process::{ChildStdin, Stdio};
+use std::process::ChildStdin;
+use std::process::Stdio;
 
 use cr_test::{Child, Pipe, World, left_out};
 use serde_json::{Value, json};
