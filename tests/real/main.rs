@@ -27,4 +27,5 @@ mod sprint;
 mod talk;
 mod team;
 mod versions;
+mod waves;
 mod work;

@@ -9,16 +9,28 @@ use crate::place::Place;
 use crate::run::RUN_LIMIT;
 use cr_test::{bin, root};
 
-/// Runs `tasks` one after the other; returns the code and every change of a task.
+/// Runs `tasks` one after the other; returns the code and the ends of all attempts.
 fn sprint(place: &Place, cli: &Cli, tasks: &str) -> (Option<i32>, Vec<Value>) {
-    let plan = place.path("plan.yaml");
-    fs::write(&plan, tasks).expect("write");
+    let (code, lines) = orchestrate(place, cli, ("sprint", tasks), &[]);
+    let of_attempt = |line: &Value| line["outcome"].is_string();
+    (code, lines.into_iter().filter(of_attempt).collect())
+}
+
+/// Runs a plan on a scenario, with more `options`; returns the code and the lines.
+pub(crate) fn orchestrate(
+    place: &Place,
+    cli: &Cli,
+    (scenario, plan): (&str, &str),
+    options: &[&str],
+) -> (Option<i32>, Vec<Value>) {
+    place.world.write("plan.yaml", plan);
+    let scenario = format!("tests/real/scenarios/{scenario}.json");
     let mut mock = place.world.tool("cr-mock");
     let output = mock
         .timeout(RUN_LIMIT)
         .arg("run")
         .arg("--scenario")
-        .arg(root().join("tests/real/scenarios/sprint.json"))
+        .arg(root().join(scenario))
         .arg("--cwd")
         .arg(place.repository())
         .arg("--home")
@@ -33,21 +45,22 @@ fn sprint(place: &Place, cli: &Cli, tasks: &str) -> (Option<i32>, Vec<Value>) {
         .arg(format!("CR_CLAUDE={}", cli.path.display()))
         .arg("--")
         .arg(bin("cr-orchestrate"))
-        .arg(plan)
+        .arg(place.path("plan.yaml"))
         .args(["--backoff", "10ms", "--max-wait", "1m"])
+        .args(options)
         .output()
         .expect("start cr-mock");
     println!("{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).expect("text");
     let lines = text.lines().map(serde_json::from_str);
     let lines = lines.map(|line| line.expect("a line of JSON"));
-    let lines = lines.filter(|line: &Value| line["outcome"].is_string());
     (output.status.code(), lines.collect())
 }
 
 /// The outcomes of the attempts at task `id`.
-fn outcomes(lines: &[Value], id: &str) -> Vec<String> {
-    let of_task = lines.iter().filter(|line| line["id"] == id);
+pub(crate) fn outcomes(lines: &[Value], id: &str) -> Vec<String> {
+    let is_end = |line: &&Value| line["id"] == id && line["outcome"].is_string();
+    let of_task = lines.iter().filter(is_end);
     let outcome = |line: &Value| line["outcome"].as_str().expect("a word").to_owned();
     of_task.map(outcome).collect()
 }
