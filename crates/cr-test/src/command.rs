@@ -5,28 +5,12 @@ use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::{self, ExitStatus, Output, Stdio};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread;
 use std::time::Duration;
 
 use assert_cmd::assert::Assert;
 
 use crate::{Child, World, limit};
-
-/// A process that starts while a script is open for writing has a copy of that
-/// descriptor for a moment, and the script cannot be run meanwhile ("Text file
-/// busy"). So no process is started while a script is written.
-static STARTS: RwLock<()> = RwLock::new(());
-
-/// Held while a script is written.
-pub(crate) fn no_start() -> RwLockWriteGuard<'static, ()> {
-    STARTS.write().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Held while a process is started.
-pub(crate) fn may_start() -> RwLockReadGuard<'static, ()> {
-    STARTS.read().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// A command, as [`std::process::Command`], in a [`World`].
 ///
@@ -191,9 +175,7 @@ impl Command {
             self.inner.stdin(Stdio::null());
         }
         self.inner.env("CR_TEST_TAG", self.world.tag());
-        let started = may_start();
         let child = self.inner.spawn()?;
-        drop(started);
         self.world.note_process(child.id());
         let line = format!("{self:?}");
         Ok(Child::new(child, self.world.clone(), line, self.limit))

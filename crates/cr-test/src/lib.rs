@@ -26,6 +26,7 @@ mod fifo;
 mod left_out;
 mod names;
 mod process;
+mod program;
 mod terminal;
 mod wait;
 mod world;

@@ -2,7 +2,6 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,7 +12,7 @@ use rustix::process::Signal;
 use tempfile::TempDir;
 
 use crate::process::{Found, kill, with_variable};
-use crate::{Command, bin, bin_dir, names, wait};
+use crate::{Command, bin, bin_dir, names, program, wait};
 
 /// What a test keeps of its caller's environment: where programs are, and what
 /// cargo needs to run.
@@ -120,20 +119,16 @@ impl World {
 
     /// Writes a shell script below the world's directory.
     pub fn script(&self, name: impl AsRef<Path>, body: &str) -> PathBuf {
-        let _no_start = crate::command::no_start();
-        let path = self.write(name, format!("#!/bin/sh\n{body}\n"));
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("executable");
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("below the top")).expect("made");
+        program::write(&path, &format!("#!/bin/sh\n{body}\n"));
         path
     }
 
     /// Copies a program here, for a user who cannot read where it is.
     pub fn copy_program(&self, program: &Path) -> PathBuf {
-        // A process that starts meanwhile would hold the copy open for writing, and
-        // nobody could start it.
-        let _no_start = crate::command::no_start();
         let copy = self.path(program.file_name().expect("a name"));
-        fs::copy(program, &copy).expect("copied");
-        fs::set_permissions(&copy, fs::Permissions::from_mode(0o755)).expect("executable");
+        program::copy(program, &copy);
         copy
     }
 
