@@ -80,8 +80,11 @@ fn check(path: &Path) -> Result<(), Missing> {
     Ok(())
 }
 
-/// The version of the program at `path`, from the cache or from the program.
+/// The version of the program at `path`, from the cache or from the program. The
+/// wrapper of a sandbox has the version of the program that it runs.
 pub fn program_version(path: &Path, state: Option<&StateDir>) -> Version {
+    let program = cr_sandbox::program_of(path);
+    let path = program.as_deref().unwrap_or(path);
     if !can_be_asked(path) {
         return Version::default();
     }
