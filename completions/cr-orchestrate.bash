@@ -47,6 +47,9 @@ _cr_orchestrate() {
     :--resume-run) _cr_orchestrate_offer "$cur" < <(_cr_orchestrate_orchestrated_runs) && return ;;
     :--max-agents | :-j) return ;;
     :--isolation) _cr_orchestrate_offer "$cur" < <(printf '%s\n' worktree shared) && return ;;
+    :--sandbox-network) _cr_orchestrate_offer "$cur" < <(printf '%s\n' host none) && return ;;
+    :--sandbox-read) return ;;
+    :--sandbox-write) return ;;
     :--into) return ;;
     :--on-merged) return ;;
     :--until) _cr_orchestrate_offer "$cur" < <(_cr_orchestrate_tasks) && return ;;
@@ -73,7 +76,7 @@ _cr_orchestrate() {
     gc:-*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' --older-than --help -h) ;;
     help:-*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' ) ;;
     help:*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' status gc help) ;;
-    :-*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' --resume-run --max-agents -j --isolation --into --on-merged --dry-run --json --until --break --halt --sprint --retries --models --max-wait --backoff --budget --again --milestone --rerun-lost --accept-changed --report --quiet -q --output-schema --task-schema --cwd -C --model -m --permission-mode --max-turns --max-budget --timeout --timeout-multiplier --help -h --version -V) ;;
+    :-*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' --resume-run --max-agents -j --isolation --sandbox --sandbox-network --sandbox-read --sandbox-write --into --on-merged --dry-run --json --until --break --halt --sprint --retries --models --max-wait --backoff --budget --again --milestone --rerun-lost --accept-changed --report --quiet -q --output-schema --task-schema --cwd -C --model -m --permission-mode --max-turns --max-budget --timeout --timeout-multiplier --help -h --version -V) ;;
     :*) _cr_orchestrate_offer "$cur" < <(printf '%s\n' status gc help) ;;
     esac
 }

@@ -23,7 +23,7 @@ end
 
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_cr_orchestrate_global_optspecs
-    string join \n resume-run= j/max-agents= isolation= into= on-merged= dry-run json until= break= halt sprint retries= models= max-wait= backoff= budget= again= milestone= rerun-lost accept-changed report q/quiet output-schema task-schema C/cwd= m/model= permission-mode= max-turns= max-budget= timeout= timeout-multiplier= h/help V/version
+    string join \n resume-run= j/max-agents= isolation= sandbox sandbox-network= sandbox-read= sandbox-write= into= on-merged= dry-run json until= break= halt sprint retries= models= max-wait= backoff= budget= again= milestone= rerun-lost accept-changed report q/quiet output-schema task-schema C/cwd= m/model= permission-mode= max-turns= max-budget= timeout= timeout-multiplier= h/help V/version
 end
 
 function __fish_cr_orchestrate_needs_command
@@ -49,8 +49,12 @@ end
 
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l resume-run -d 'Continue this run; a PLAN replaces the tasks that are not done yet' -r -f -a "(_cr_orchestrate_orchestrated_runs)"
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -s j -l max-agents -d 'How many agents may work at the same time [default: 1]' -r
-complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l isolation -d 'Where agents work [default: worktree with more than one agent, else shared]' -r -f -a "worktree\t'A worktree for each attempt'
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l isolation -d 'Where agents work [default: worktree with more than one agent or --sandbox, else shared]' -r -f -a "worktree\t'A worktree for each attempt'
 shared\t'All in one work tree'"
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l sandbox-network -d 'The network in the sandbox [default: host]' -r -f -a "host\t'That of the host'
+none\t'None at all'"
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l sandbox-read -d 'Let the sandbox read this file or directory, too; may be repeated' -r -F
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l sandbox-write -d 'Let the sandbox write this file or directory, too; may be repeated' -r -F
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l into -d 'Bring the merged work into this branch when all tasks are done' -r
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l on-merged -d 'Run this shell command when all tasks are done and merged, once' -r
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l until -d 'Stop when this task is done' -r -f -a "(_cr_orchestrate_tasks)"
@@ -69,6 +73,7 @@ complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l max-budget -d 'The budget of a first attempt, in dollars' -r
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l timeout -d 'The time limit of a first attempt [default: the estimate times --timeout-multiplier, else `task_timeout` of the configuration, 2h]' -r
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l timeout-multiplier -d 'The time limit of a task that has an estimate, as a multiple of it' -r
+complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l sandbox -d 'Run each agent, and the commands of the plan, in a sandbox of bubblewrap: writable are its worktree, its branch and a private home'
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l dry-run -d 'Print the schedule, and start nothing: the order of the tasks, what each waits for, which may change the same files, what the first attempts may cost, how long it takes'
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l json -d 'With --dry-run, print the schedule as JSON'
 complete -c cr-orchestrate -n "not __fish_seen_subcommand_from status gc help" -l halt -d 'Start no other task after one has failed'

@@ -19,6 +19,7 @@ mod prompts;
 mod questions;
 mod run;
 mod runner;
+mod sandbox;
 mod script;
 mod session_limits;
 mod sessions;

@@ -10,6 +10,7 @@ use crate::run_budget::{self, RunBudget};
 use crate::sprint_args::{SPRINT_LOOP, sprint_loop};
 
 use crate::isolation::Isolation;
+use crate::sandbox::Network;
 
 mod help;
 
@@ -48,9 +49,13 @@ pub struct Args {
         value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) max_agents: Option<u16>,
 
-    /// Where agents work [default: worktree with more than one agent, else shared]
+    /// Where agents work [default: worktree with more than one agent or
+    /// --sandbox, else shared]
     #[arg(long, value_name = "WHERE")]
     pub(crate) isolation: Option<Isolation>,
+
+    #[command(flatten)]
+    pub(crate) sandbox: SandboxArgs,
 
     /// Bring the merged work into this branch when all tasks are done
     #[arg(long, value_name = "BRANCH")]
@@ -153,6 +158,27 @@ pub struct Args {
     /// Defaults for tasks
     #[command(flatten)]
     pub(crate) defaults: TaskDefaults,
+}
+
+/// What agents may reach.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SandboxArgs {
+    /// Run each agent, and the commands of the plan, in a sandbox of bubblewrap:
+    /// writable are its worktree, its branch and a private home
+    #[arg(long)]
+    pub(crate) sandbox: bool,
+
+    /// The network in the sandbox [default: host]
+    #[arg(long, value_name = "NETWORK", requires = "sandbox")]
+    pub(crate) sandbox_network: Option<Network>,
+
+    /// Let the sandbox read this file or directory, too; may be repeated
+    #[arg(long, value_name = "PATH", requires = "sandbox")]
+    pub(crate) sandbox_read: Vec<PathBuf>,
+
+    /// Let the sandbox write this file or directory, too; may be repeated
+    #[arg(long, value_name = "PATH", requires = "sandbox")]
+    pub(crate) sandbox_write: Vec<PathBuf>,
 }
 
 /// Defaults for tasks that do not set these fields

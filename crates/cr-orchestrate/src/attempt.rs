@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::isolation::Place;
 use crate::plan_gates::PlanGates;
+use crate::sandbox::SandboxSettings;
 use crate::task::Task;
 use crate::{agent_options, isolation};
 
@@ -69,6 +70,9 @@ pub(crate) struct Spec {
     /// Its worktree, if it has one of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) place: Option<Place>,
+    /// What its sandbox lets in, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sandbox: Option<SandboxSettings>,
     /// The slot that it runs in, from 0.
     #[serde(default)]
     pub(crate) slot: u32,

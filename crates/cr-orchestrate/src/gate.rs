@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use cr_rundir::RunDir;
+use cr_sandbox::CommandSandbox;
 use rustix::process::{
     Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, set_child_subreaper,
 };
@@ -28,11 +29,13 @@ const LIMIT_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// The most of its output that is reported, in bytes.
 const TAIL: u64 = 3000;
 
-/// The directory of the logs of commands, and variables of their environment.
+/// The directory of the logs of commands, variables of their environment, and the
+/// sandbox that they run in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surroundings<'a> {
     pub(crate) dir: &'a RunDir,
     pub(crate) env: &'a [(String, String)],
+    pub(crate) sandbox: Option<&'a CommandSandbox>,
 }
 
 /// Commands, and the directory in which they run.
@@ -52,7 +55,7 @@ pub(crate) fn run(
     for (at, (cwd, text)) in groups.iter().flat_map(each).enumerate() {
         let file = format!("{name}.{}.log", at + 1);
         let log = around.dir.create_file(&file)?;
-        let Some(end) = command((&text, &cwd), around.env, &log, stop)? else {
+        let Some(end) = command((&text, &cwd), around, &log, stop)? else {
             continue;
         };
         let tail = tail(&around.dir.path().join(file));
@@ -64,16 +67,13 @@ pub(crate) fn run(
 /// Runs one command with everything that it starts; `None` if it ends well.
 fn command(
     (text, cwd): (&str, &Path),
-    env: &[(String, String)],
+    around: Surroundings<'_>,
     log: &File,
     stop: &mut dyn Stopping,
 ) -> anyhow::Result<Option<String>> {
-    let env = env.iter().map(|(name, value)| (name, value));
-    let mut shell = Command::new("/bin/sh");
+    let mut shell = shell(text, cwd, around);
     shell
-        .args(["-c", text])
         .current_dir(cwd)
-        .envs(env)
         .stdin(Stdio::null())
         .stdout(log.try_clone()?)
         .stderr(log.try_clone()?);
@@ -107,6 +107,17 @@ fn command(
         Some(code) => Some(format!("ended with {code}")),
         None => Some("died by a signal".to_owned()),
     })
+}
+
+/// A shell that runs `text`, in the sandbox if there is one.
+fn shell(text: &str, cwd: &Path, around: Surroundings<'_>) -> Command {
+    if let Some(sandbox) = around.sandbox {
+        return sandbox.shell(text, cwd, around.env);
+    }
+    let mut shell = Command::new("/bin/sh");
+    let env = around.env.iter().map(|(name, value)| (name, value));
+    shell.args(["-c", text]).envs(env);
+    shell
 }
 
 /// Waits for the end of the process `leader`. Returns false if it takes too long.

@@ -11,6 +11,7 @@ use cr_worktree::Repository;
 
 use crate::args::GcArgs;
 use crate::layout::RunLayout;
+use crate::sandbox;
 
 /// Removes worktrees and branches of tasks, in all repositories that runs on record
 /// have worked in, and in that of the current directory.
@@ -27,6 +28,7 @@ pub(crate) fn run(args: &GcArgs, out: impl Write) -> anyhow::Result<Exit> {
         match collected.with_context(|| top.display().to_string()) {
             Ok(collected) => {
                 for dir in collected.worktrees {
+                    sandbox::remove(&dir);
                     out.line(cr_io::sanitized(&dir.display().to_string()).as_bytes())?;
                 }
                 for branch in collected.branches {

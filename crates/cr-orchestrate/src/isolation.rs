@@ -15,6 +15,7 @@ use crate::attempt::{Ended, read_state};
 use crate::finish;
 use crate::layout::{Run, RunLayout, Settings};
 use crate::plan_gates::PlanGates;
+use crate::sandbox::{self, SandboxSettings};
 use crate::task::Task;
 
 /// The directory of the worktrees, in the directory of a run.
@@ -87,7 +88,7 @@ impl Worktrees {
 
 /// Decides how the tasks of a new run are kept apart.
 pub(crate) fn begin(args: &Args, settings: &mut Settings, tasks: &[Task]) -> anyhow::Result<()> {
-    let usual = if settings.slots > 1 {
+    let usual = if settings.slots > 1 || settings.sandbox.is_some() {
         Isolation::Worktree
     } else {
         Isolation::Shared
@@ -115,6 +116,10 @@ pub(crate) fn resume(args: &Args, settings: &Settings, tasks: &[Task]) -> anyhow
         let text = "--isolation: a run keeps the one that it began with";
         return Err(anyhow!(text).context(Exit::Usage));
     }
+    if args.sandbox.sandbox && SandboxSettings::of(&args.sandbox)? != settings.sandbox {
+        let text = "--sandbox: a run keeps the one that it began with";
+        return Err(anyhow!(text).context(Exit::Usage));
+    }
     if let Some(worktrees) = &settings.worktrees
         && args.plan.is_some()
         && Worktrees::of(tasks)?.0.top != worktrees.top
@@ -133,7 +138,13 @@ fn check(settings: &Settings, tasks: &[Task]) -> anyhow::Result<()> {
         "--milestone: its session has one agent at a time, in one work tree"
     } else if is_shared && tasks.iter().any(|task| Repository::open(&task.cwd).is_ok()) {
         "--max-agents: in a shared work tree of git one agent works at a time"
+    } else if settings.sandbox.is_some() && settings.worktrees.is_none() {
+        "--sandbox: only a worktree of its own can be all that an agent writes; leave out \
+         --isolation shared"
     } else {
+        if let (Some(_), Some(worktrees)) = (&settings.sandbox, &settings.worktrees) {
+            sandbox::probe(worktrees)?;
+        }
         return finish::check(settings);
     };
     Err(anyhow!(text).context(Exit::Usage))
@@ -223,17 +234,18 @@ impl Place {
     }
 }
 
-/// The merge worktree with the files of the base commit of `run`: the directory in
-/// it for the plan's own commands.
+/// The merge worktree with the files of the base commit of `run`: it, and the
+/// directory in it for the plan's own commands.
 pub(crate) fn base_tree(
     layout: &RunLayout,
     run: &Run,
     worktrees: &Worktrees,
-) -> anyhow::Result<PathBuf> {
+) -> anyhow::Result<(PathBuf, PathBuf)> {
     let dir = layout.dir.path().join(MERGE);
     let repository = worktrees.open()?;
     let dir = repository.check_out(&run.id, &worktrees.base, &dir)?;
-    plan_cwd(worktrees, &run.settings.gates, &dir)
+    let cwd = plan_cwd(worktrees, &run.settings.gates, &dir)?;
+    Ok((dir, cwd))
 }
 
 /// The working directory of the plan's own commands in the worktree `dir`: the run's

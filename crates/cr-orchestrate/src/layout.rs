@@ -14,6 +14,7 @@ use crate::finish::OnMerged;
 use crate::isolation::Worktrees;
 use crate::plan_gates::PlanGates;
 use crate::run_budget::RunBudget;
+use crate::sandbox::SandboxSettings;
 use crate::sprint_args::SPRINT_LOOP;
 use crate::task::Task;
 
@@ -51,6 +52,9 @@ pub(crate) struct Settings {
     /// The repository, if each attempt has a worktree of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) worktrees: Option<Worktrees>,
+    /// What the sandboxes of the attempts let in, if they have one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sandbox: Option<SandboxSettings>,
     /// What happens with merged work.
     #[serde(default)]
     pub(crate) on_merged: OnMerged,
@@ -88,6 +92,7 @@ impl Default for Settings {
             slots: 1,
             gates: PlanGates::default(),
             worktrees: None,
+            sandbox: None,
             on_merged: OnMerged::default(),
             milestone: None,
             models: Vec::new(),

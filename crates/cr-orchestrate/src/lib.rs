@@ -46,6 +46,7 @@ mod report;
 mod reporter;
 mod retry;
 mod run_budget;
+mod sandbox;
 mod schedule;
 mod sprint_args;
 mod status;
@@ -64,6 +65,7 @@ use finish::OnMerged;
 use layout::{Run, RunLayout, Settings};
 use plan::Plan;
 use reporter::Reporter;
+use sandbox::SandboxSettings;
 use schedule::RunOptions;
 pub use sprint_args::sprint_loop;
 use stop_requests::StopRequests;
@@ -225,6 +227,7 @@ fn settings(args: &Args, before: Settings) -> Settings {
 fn new_settings(args: &Args, plan: &Plan) -> anyhow::Result<Settings> {
     let mut settings = settings(args, Settings::configured()?);
     settings.gates = plan.gates.clone();
+    settings.sandbox = SandboxSettings::of(&args.sandbox)?;
     isolation::begin(args, &mut settings, &plan.tasks)?;
     Ok(settings)
 }

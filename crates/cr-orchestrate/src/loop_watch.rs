@@ -5,15 +5,18 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
+use anyhow::Context;
 use cr_event::{Event, Kind};
 use cr_repository::Git;
 use cr_rundir::{RunDir, file};
 use cr_signal::SIGTERM;
 use cr_stream::OwnLine;
 
+use crate::attempt::Spec;
 use crate::judge::{LOOP_TURNS, looping};
+use crate::sandbox;
 use crate::stream_tail::StreamTail;
-use crate::task::{Commit, Task};
+use crate::task::Commit;
 
 /// How often the stream is looked at.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
@@ -30,11 +33,14 @@ pub(crate) struct LoopWatch {
 impl LoopWatch {
     /// Watches the attempt in `dir`, if its task must leave a commit. An agent in a
     /// loop is ended by a SIGTERM to this process, which passes it on.
-    pub(crate) fn start(dir: &RunDir, task: &Task, cwd: &Path) -> anyhow::Result<Option<Self>> {
-        if task.commit != Commit::Required {
+    pub(crate) fn start(dir: &RunDir, spec: &Spec) -> anyhow::Result<Option<Self>> {
+        if spec.task.commit != Commit::Required {
             return Ok(None);
         }
-        let watched = Watched::new(RunDir::existing(dir.path())?, cwd);
+        let mut watched = Watched::new(RunDir::existing(dir.path())?, spec.cwd());
+        // The attempt itself says what is wrong with its sandbox.
+        let sandbox = sandbox::of_attempt(dir.path(), spec).unwrap_or_default();
+        watched.branch = sandbox.and_then(|sandbox| sandbox.private_ref());
         let (sender, receiver) = channel();
         std::thread::Builder::new().spawn(move || watched.run(&receiver))?;
         Ok(Some(Self { _is_alive: sender }))
@@ -54,6 +60,8 @@ struct Watched {
     tail: StreamTail,
     dir: RunDir,
     cwd: PathBuf,
+    /// The file of its branch in a sandbox, from which commits come at the end.
+    branch: Option<PathBuf>,
     /// Turns of the main thread.
     turns: u64,
     /// The id of the message of the last turn: its blocks are lines of their own.
@@ -68,6 +76,7 @@ impl Watched {
             tail: StreamTail::new(dir.path().join(file::STREAM)),
             dir,
             cwd: cwd.to_owned(),
+            branch: None,
             turns: 0,
             last_message: Vec::new(),
             checked: LOOP_TURNS,
@@ -134,6 +143,10 @@ impl Watched {
         let Some(OwnLine::GitStart(start)) = OwnLine::parse(&start) else {
             return true;
         };
+        if let Some(branch) = &self.branch {
+            let sha = first_line(branch).unwrap_or_default();
+            return sha.trim_ascii() != start.start_sha_full.unwrap_or_default().as_bytes();
+        }
         let Ok(git) = Git::at(&self.cwd, GIT_LIMIT) else {
             return true;
         };
@@ -141,6 +154,15 @@ impl Watched {
         let head = head.map(|sha| String::from_utf8_lossy(&sha).trim().to_owned());
         head.as_deref() != start.start_sha_full.as_deref()
     }
+}
+
+/// The beginning of a file that an agent may have replaced by anything. What is not
+/// a file is an error.
+fn first_line(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let dir = RunDir::existing(path.parent().context("no directory")?)?;
+    let text = dir.read(name.context("no name")?, 4096)?;
+    text.context("not there")
 }
 
 #[cfg(test)]
@@ -204,6 +226,37 @@ mod tests {
                 .expect("written");
             assert_eq!(watched.look(), seen, "{count} {commits}");
             assert_eq!(watched.turns, count);
+        }
+    }
+
+    #[test]
+    fn in_a_sandbox_the_agents_own_ref_says_whether_there_is_a_commit() {
+        let start = "a".repeat(40);
+        let replace = std::os::unix::fs::symlink::<&Path, PathBuf>;
+        for (text, seen) in [
+            (Some(format!("{start}\n")), Seen::Loop),
+            (Some(format!("{}\n", "b".repeat(40))), Seen::Commit),
+            (None, Seen::Commit),
+        ] {
+            let temp = tempfile::tempdir().expect("a directory");
+            let dir = RunDir::at(&temp.path().join("run")).expect("made");
+            let line = cr_stream::GitStart {
+                repository: true,
+                start_sha_full: Some(start.as_str().into()),
+                ..cr_stream::GitStart::default()
+            };
+            let line = cr_stream::compose_line(None, &line);
+            dir.write(file::GIT_START, &line).expect("written");
+            let many = turns(LOOP_TURNS + 1);
+            dir.write(file::STREAM, many.as_bytes()).expect("written");
+            match &text {
+                Some(text) => dir.write("branch", text.as_bytes()).expect("written"),
+                None => replace(Path::new("/dev/zero"), dir.path().join("branch")).expect("linked"),
+            }
+            let branch = dir.path().join("branch");
+            let mut watched = Watched::new(dir, temp.path());
+            watched.branch = Some(branch);
+            assert_eq!(watched.look(), seen, "{text:?}");
         }
     }
 }

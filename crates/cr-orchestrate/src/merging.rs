@@ -22,7 +22,7 @@ use crate::isolation::{self, Made, Place, ensure_below, in_tree};
 use crate::layout::RunLayout;
 use crate::stop::{self, Stop};
 use crate::task::{Commit, Task};
-use crate::{judge, plan_gates, report};
+use crate::{judge, plan_gates, report, sandbox};
 
 /// The lock that an attempt holds while it merges.
 const TURN: &str = "merge.turn";
@@ -176,7 +176,8 @@ impl Merging<'_> {
     fn merge(&mut self, done: &WorkDone, _turn: &File) -> anyhow::Result<Proved> {
         let tip = self.tip()?;
         let spec = self.spec;
-        let protect: Vec<Glob> = spec.gates.protect.iter().map(|text| glob(text)).collect();
+        let protect = spec.gates.protect.iter();
+        let protect: Vec<Glob> = protect.map(|text| Glob::new(text.as_bytes())).collect();
         let verify = [&spec.task.verify[..], &spec.gates.verify].concat();
         let message = match &spec.task.title {
             Some(title) => format!("Merge task {}: {}", spec.task.id, cr_io::sanitized(title)),
@@ -301,9 +302,11 @@ impl Merging<'_> {
         let (task, gates) = (&self.spec.task, &self.spec.gates);
         let (cwd, plan_cwd) = (self.cwd(dir)?, self.plan_cwd(dir)?);
         let env = self.spec.env();
+        let sandbox = sandbox::of_gates(self.spec, dir)?;
         let around = Surroundings {
             dir: self.dir,
             env: &env,
+            sandbox: sandbox.as_ref(),
         };
         let setup = [(&*plan_cwd, &gates.setup[..]), (&*cwd, &task.setup[..])];
         if is_new
@@ -353,6 +356,7 @@ impl Merging<'_> {
     /// Removes the worktree of merged work. One that cannot be removed stays, and
     /// its log says why.
     fn clean_up(&self) {
+        sandbox::remove(&self.place.dir);
         let worktree = Worktree {
             run: self.place.run.clone(),
             task: self.spec.task.id.clone(),
@@ -370,10 +374,6 @@ impl Merging<'_> {
         let text = format!("{}: kept: {text}", self.place.dir.display());
         let _ = self.dir.append_line(file::ATTEMPT_STDERR, text.as_bytes());
     }
-}
-
-fn glob(text: &str) -> Glob {
-    Glob::new(text.as_bytes())
 }
 
 /// Work that would be lost, since only commits are merged.

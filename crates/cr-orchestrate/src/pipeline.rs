@@ -11,6 +11,7 @@ use cr_pipeline::{Output, Pipeline, Script, Source, Streams};
 use cr_rundir::{RunDir, file};
 
 use crate::attempt::Spec;
+use crate::sandbox;
 use crate::stop::Stop;
 
 /// Runs the agent. Afterwards there is a summary in `dir`.
@@ -38,6 +39,10 @@ fn open(dir: &RunDir, name: &str) -> anyhow::Result<File> {
 fn pipeline(dir: &RunDir, spec: &Spec) -> anyhow::Result<Pipeline> {
     let mut options = spec.agent_options()?;
     options.run_dir = Some(dir.path().to_owned());
+    let sandbox = sandbox::of_attempt(dir.path(), spec)?;
+    if let Some(sandbox) = &sandbox {
+        sandbox::enter(dir, spec, sandbox, &mut options)?;
+    }
     let variables = spec.env();
     let env = variables.iter();
     // The stages around the agent keep the PATH by which they find their tools.
@@ -54,6 +59,8 @@ fn pipeline(dir: &RunDir, spec: &Spec) -> anyhow::Result<Pipeline> {
     ]);
     let milestone = spec.milestone.as_deref();
     let env = env.chain(milestone.map(|id| (cr_milestone::VARIABLE, id)));
+    // Without it the agent does not skip permissions as root.
+    let env = env.chain(sandbox.map(|_| ("IS_SANDBOX", "1")));
     let env = env.map(|(name, value)| (OsString::from(name), OsString::from(value)));
     Ok(Pipeline {
         script: Script::BuiltIn,

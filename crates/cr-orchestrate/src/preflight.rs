@@ -11,6 +11,7 @@ use crate::agent_options;
 use crate::gate::{self, Surroundings};
 use crate::isolation;
 use crate::layout::{Run, RunLayout};
+use crate::sandbox;
 use crate::stop::Stopping;
 use crate::task::Task;
 
@@ -27,16 +28,19 @@ pub(crate) fn check(layout: &RunLayout, run: &Run, stop: &mut dyn Stopping) -> a
     if is_passed || gates.verify.is_empty() || gates.expect_red {
         return Ok(());
     }
+    let mut sandbox = None;
     let (cwd, place) = match &run.settings.worktrees {
-        Some(worktrees) => (
-            isolation::base_tree(layout, run, worktrees)?,
-            format!("on the base commit {}", worktrees.base),
-        ),
+        Some(worktrees) => {
+            let (tree, cwd) = isolation::base_tree(layout, run, worktrees)?;
+            sandbox = sandbox::of_commands(run.settings.sandbox.as_ref(), worktrees, &tree)?;
+            (cwd, format!("on the base commit {}", worktrees.base))
+        }
         None => (gates.cwd.clone(), format!("in {}", gates.cwd.display())),
     };
     let around = Surroundings {
         dir: &layout.dir,
         env: &[],
+        sandbox: sandbox.as_ref(),
     };
     let setup = [(&*cwd, gates.setup.as_slice())];
     let verify = [(&*cwd, gates.verify.as_slice())];

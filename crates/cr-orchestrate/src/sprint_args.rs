@@ -22,13 +22,17 @@ pub fn sprint_loop() -> clap::Command {
 /// The same option, of a sprint. What the script always gives is not shown.
 fn of_steps(arg: Arg) -> Arg {
     // What is always given, and what needs several agents.
-    const HIDDEN: [&str; 6] = [
+    const HIDDEN: [&str; 10] = [
         "sprint",
         "report",
         "max_agents",
         "isolation",
         "into",
         "on_merged",
+        "sandbox",
+        "sandbox_network",
+        "sandbox_read",
+        "sandbox_write",
     ];
     let is_hidden = arg.is_hide_set() || HIDDEN.contains(&arg.get_id().as_str());
     let mut arg = arg.hide(is_hidden);

@@ -21,7 +21,7 @@ use crate::gate::{Commands, Surroundings};
 use crate::loop_watch::LoopWatch;
 use crate::merging::{self, Finding, Proved};
 use crate::stop::{self, Stop, Stopping};
-use crate::{gate, judge, pipeline};
+use crate::{gate, judge, pipeline, sandbox};
 
 /// How often a signal is tried again for a process that does not have its id on
 /// record yet.
@@ -168,7 +168,7 @@ impl Attempt<'_> {
         if self.stop.is_asked() {
             return Ok(Some(self.failed("stopped")));
         }
-        let watch = LoopWatch::start(self.dir, &self.spec.task, self.spec.cwd())?;
+        let watch = LoopWatch::start(self.dir, self.spec)?;
         if let Err(err) = pipeline::run(self.dir, self.spec, self.notes, self.stop) {
             let why = cr_io::message(&err);
             return Ok(Some(End::new(Outcome::SpawnFailed, &why)));
@@ -184,14 +184,27 @@ impl Attempt<'_> {
         commands: &[(PathBuf, &Vec<String>)],
     ) -> anyhow::Result<Option<String>> {
         let env = self.spec.env();
+        let tree = self.spec.place.as_ref().map(|place| &*place.dir);
+        let sandbox = sandbox::of_gates(self.spec, tree.unwrap_or(self.spec.cwd()))?;
         let around = Surroundings {
             dir: self.dir,
             env: &env,
+            sandbox: sandbox.as_ref(),
         };
         let commands = commands.iter();
         let commands = commands.map(|(cwd, commands)| (&**cwd, commands.as_slice()));
         let commands: Vec<Commands<'_>> = commands.collect();
         gate::run(around, (name, &commands), self.stop)
+    }
+
+    /// Brings the commits of a sandbox that was killed into the repository, and makes
+    /// the worktree safe for git outside. Returns why that is not possible.
+    fn not_imported(&self) -> anyhow::Result<Option<String>> {
+        let Some(sandbox) = sandbox::of_attempt(self.dir.path(), self.spec)? else {
+            return Ok(None);
+        };
+        let refused = sandbox.import().err();
+        Ok(refused.map(|refused| cr_io::sanitized(&refused.to_string())))
     }
 
     /// A failure, or an interruption if the attempt was asked to stop.
@@ -209,6 +222,8 @@ impl Attempt<'_> {
         // The agent and its supervisor end with ours, but not at once.
         pipeline::wait_for_agent(self.dir)?;
         if !self.dir.has(file::EXIT) {
+            // What it has committed stays on its branch, if it can.
+            self.not_imported()?;
             let why = "it was cut off, and it is not known how far it came";
             return Ok(Some(End {
                 lost: true,
@@ -222,6 +237,15 @@ impl Attempt<'_> {
     /// The end by the summary and, if that is good, by what must hold.
     fn judged(&mut self) -> anyhow::Result<Option<End>> {
         let mut end = judge::by_summary(self.dir, self.spec)?;
+        if let Some(why) = self.not_imported()? {
+            if end.is_success() {
+                Outcome::Failed.as_str().clone_into(&mut end.outcome);
+                end.error.clone_from(&why);
+                end.why = why;
+            }
+            // What it has committed is nowhere else.
+            end.needs_new_base = true;
+        }
         let mark = self.dir.read(file::ATTEMPT_LOOPING, 4096)?;
         if let Some(why) = mark {
             Outcome::Looping.as_str().clone_into(&mut end.outcome);

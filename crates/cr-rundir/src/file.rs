@@ -72,6 +72,8 @@ pub const PAUSE: &str = "PAUSE";
 pub const ATTEMPT_AGAIN: &str = "again";
 /// An attempt: the worktree that was made for it.
 pub const ATTEMPT_WORKTREE: &str = "worktree.json";
+/// An attempt: the program that runs its agent in a sandbox.
+pub const ATTEMPT_SANDBOX: &str = "sandbox";
 /// An attempt: its work is merged, with this commit; empty if there was none.
 pub const ATTEMPT_MERGED: &str = "merged";
 /// An attempt: why its work could not be checked or merged. That says nothing

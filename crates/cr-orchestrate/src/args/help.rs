@@ -28,6 +28,23 @@ CR_PORT, the first of 10 ports for their slot.
 
 Before the first agent, the plan's `verify` must succeed on the base commit.
 
+With --sandbox each agent runs in bubblewrap (`bwrap`, as root 0.8 or newer), in a
+worktree of its own. It writes its worktree, a private home (kept for the next attempt
+of the task), a private /tmp, and its session log, which is where it is without a
+sandbox. Its commits go to an object store of its own; when it ends, they are checked
+and its branch, no other ref, is moved. It reads the system's programs, the
+repository, ~/.gitconfig and its credentials, and writes none of them. It sees no
+other file of your home, no process and no variable of the host, except those that the
+agent itself uses (ANTHROPIC_*, proxies, the locale) and `env` of its task.
+
+Programs and files elsewhere, such as ~/.nvm, need --sandbox-read. With the network of
+the host it also reaches services on loopback; --sandbox-network none leaves no
+connection at all, also none to the model unless that is in the sandbox. As root it
+has no capability. Each command of `setup` and `verify` runs in a sandbox too, because
+it runs what the agent has written: with an empty home, without the credentials, and
+with a repository that it can only read. The command of --on-merged runs outside. A
+run keeps its sandbox when it is resumed.
+
 The command of --on-merged gets CR_RUN_ID, CR_BRANCH, CR_BASE (a commit), CR_INTO and
 CR_REPORT_DIR. It runs at the top of your work tree. Its output is in on-merged.1.log.
 
@@ -36,6 +53,7 @@ Examples:
   cr-orchestrate plan.yaml --retries 3 --max-wait 6h
   cr-orchestrate plan.yaml --budget 20 --models haiku,sonnet,opus
   cr-orchestrate -j 4 tasks/ && git merge cr/RUN
+  cr-orchestrate -j 4 --sandbox --sandbox-read ~/.nvm tasks/
   cr-orchestrate -j 4 --into main --on-merged 'make deploy' plan.yaml
   cr-orchestrate --resume-run 20261118T031500Z-1f0c22ab
   cr-orchestrate --resume-run 20261118T031500Z-1f0c22ab --again 'api=Use port 8080'
@@ -60,7 +78,8 @@ Exit status:
   75   try again later: the wait is longer than --max-wait, the run is paused, work
        cannot be merged now, or another process runs it
   77   not logged in, or no credit
-  78   unsafe run directory, wrong configuration, or a run of a newer version
+  78   unsafe run directory, wrong configuration, no sandbox possible, or a run of a newer
+       version
   125  cr-orchestrate itself failed
   126, 127  the agent's program cannot be run, or was not found; nothing was started
   128+n  stopped by signal n; no agent is left running";

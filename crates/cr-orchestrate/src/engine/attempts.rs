@@ -81,6 +81,7 @@ impl Engine {
             scope_from: last.and_then(scope_from),
             slot: self.free_slot(),
             gates: self.run.settings.gates.clone(),
+            sandbox: self.run.settings.sandbox.clone(),
             ..Spec::default()
         };
         if let Some(worktrees) = &self.run.settings.worktrees {

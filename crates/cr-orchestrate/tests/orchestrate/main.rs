@@ -13,4 +13,5 @@ mod proof;
 mod retention;
 mod rules;
 mod said;
+mod sandbox;
 mod steering;

@@ -293,7 +293,7 @@ const SYSTEM: [Escape; 19] = [
     (
         "inherit a descriptor",
         Fails,
-        "readlink /proc/*/fd/* | grep $STATE",
+        "readlink /proc/*/fd/* | grep -e $STATE -e /private/",
     ),
 ];
 
