@@ -192,6 +192,11 @@ impl<'a> Message<'a> {
     pub fn is_synthetic(&self) -> bool {
         self.model.is_some_and(|model| model.is("<synthetic>"))
     }
+
+    /// Whether `text`, a text of this message, stands where there is no answer.
+    pub fn is_filler(&self, text: Text<'_>) -> bool {
+        self.is_synthetic() && is_filler(text)
+    }
 }
 
 /// Whether `text` is one that the CLI writes where there is no answer.

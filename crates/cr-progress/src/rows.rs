@@ -134,6 +134,7 @@ impl RowBuilder {
             // Only a message's first row has its tokens, so that they can be summed.
             let usage = usage.filter(|_| i == 0);
             match block {
+                Block::Text(text) if message.is_filler(*text) => {}
                 Block::Text(text) => {
                     let failed = event.is_api_error();
                     self.push_text(if failed { "error" } else { by }, *text, row, usage);

@@ -166,7 +166,9 @@ impl ProgressTracker {
             Content::Text(text) => self.text(*text, depth),
             Content::Blocks(blocks) => {
                 for block in blocks {
-                    self.block(block, depth, event.parent);
+                    if !matches!(block, Block::Text(text) if message.is_filler(*text)) {
+                        self.block(block, depth, event.parent);
+                    }
                 }
             }
         }

@@ -204,7 +204,9 @@ fn answer(summary: &mut Summary, collector: &Collector, options: &SummaryOptions
     let text = match last {
         // At a limit the last words are all there is.
         Some(last) if last.subtype.starts_with("error_") => last.text.as_deref().or(last_text),
-        Some(last) => last.text.as_deref(),
+        Some(last) if last.is_error => last.text.as_deref(),
+        // The words of the turn are the answer of a result that has none.
+        Some(last) => last.text.as_deref().or(last_text),
         None => last_text,
     };
     summary.result = options.masked(text);

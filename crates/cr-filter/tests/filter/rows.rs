@@ -18,6 +18,18 @@ fn row_of(call: &str, result: &str) -> Value {
     rows.remove(0)
 }
 
+#[test]
+fn words_that_the_cli_puts_in_place_of_an_answer_are_no_text() {
+    for words in ["No response requested.", "(no content)"] {
+        let filler = assistant(&format!(r#"{{"type":"text","text":"{words}"}}"#));
+        let synthetic = filler.replace("claude-x", "<synthetic>");
+        assert_eq!(rows(&format!("{synthetic}\n")), Vec::<Value>::new());
+        assert_eq!(shown(&[], &format!("{synthetic}\n")), "");
+        // A model that says so has said so.
+        assert_eq!(rows(&format!("{filler}\n"))[0]["text"], words);
+    }
+}
+
 fn without_time(line: &str) -> String {
     let (head, _) = line.split_once(r#","timestamp""#).expect("it has a time");
     format!("{head}}}")

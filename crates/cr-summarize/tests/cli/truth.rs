@@ -234,8 +234,12 @@ fn the_last_words_before_a_limit_are_kept_and_filler_is_no_answer() {
     let done = log("assistant", Some("end_turn"), &text("Done."));
     let (code, got) = of_bytes(lines(&[done, filler]));
     assert_eq!((code, &got["result"]), (0, &json!("Done.")));
-    let (_, got) = of_bytes(lines(&[end("s", "No response requested.")]));
+    let filler = end("s", "No response requested.");
+    let (_, got) = of_bytes(lines(std::slice::from_ref(&filler)));
     assert_eq!(got["result"], Value::Null);
+    // As in cr-extract, the words before it are the answer.
+    let (_, got) = of_bytes(lines(&[message("s", "a", "So it is."), filler]));
+    assert_eq!(got["result"], "So it is.");
 }
 
 #[test]
