@@ -65,11 +65,11 @@ complete -c sprint-loop -n "not __fish_seen_subcommand_from gc status help" -l m
 complete -c sprint-loop -n "not __fish_seen_subcommand_from gc status help" -l timeout -d 'The time limit of a first attempt [default: the estimate times --timeout-multiplier, else `step_timeout` of the configuration, 2h]' -r
 complete -c sprint-loop -n "not __fish_seen_subcommand_from gc status help" -l timeout-multiplier -d 'The time limit of a step that has an estimate, as a multiple of it' -r
 complete -c sprint-loop -n "not __fish_seen_subcommand_from gc status help" -l dry-run -d 'Print the schedule, and start nothing: the order of the steps, what each waits for, which may change the same files, what the first attempts may cost, how long it takes'
-complete -c sprint-loop -n "not __fish_seen_subcommand_from gc status help" -l json -d 'With --dry-run, print the schedule as JSON'
+complete -c sprint-loop -n "not __fish_seen_subcommand_from gc status help" -l json -d 'Print a line of JSON for each change of the run, a wave or a step, and no table at the end; with --dry-run, print the schedule as JSON'
 complete -c sprint-loop -n "not __fish_seen_subcommand_from gc status help" -l halt -d 'Start no other step after one has failed'
 complete -c sprint-loop -n "not __fish_seen_subcommand_from gc status help" -l rerun-lost -d 'Retry attempts that were cut off without a record of how they ended'
 complete -c sprint-loop -n "not __fish_seen_subcommand_from gc status help" -l accept-changed -d 'Accept steps that are done although the plan has changed them since'
-complete -c sprint-loop -n "not __fish_seen_subcommand_from gc status help" -s q -l quiet -d 'Write no sentences to standard error; with --dry-run print only the ids'
+complete -c sprint-loop -n "not __fish_seen_subcommand_from gc status help" -s q -l quiet -d 'Write no sentences to standard error, and no table; with --dry-run print only the ids'
 complete -c sprint-loop -n "not __fish_seen_subcommand_from gc status help" -l output-schema -d 'Print the JSON Schema of a line of standard output, and do nothing else'
 complete -c sprint-loop -n "not __fish_seen_subcommand_from gc status help" -l task-schema -d 'Print the JSON Schema of a step, and do nothing else'
 complete -c sprint-loop -n "not __fish_seen_subcommand_from gc status help" -s h -l help -d 'Print help'

@@ -60,7 +60,7 @@ fn limited(place: &Place, cli: &Cli, reset: u64, args: &[&str]) -> Limited {
         .arg("--")
         .arg(bin("cr-orchestrate"))
         .arg(plan)
-        .args(["--retries", "0", "--backoff", "10ms"])
+        .args(["--json", "--retries", "0", "--backoff", "10ms"])
         .args(args)
         .output()
         .expect("start cr-mock");

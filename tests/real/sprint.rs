@@ -46,7 +46,7 @@ pub(crate) fn orchestrate(
         .arg("--")
         .arg(bin("cr-orchestrate"))
         .arg(place.path("plan.yaml"))
-        .args(["--backoff", "10ms", "--max-wait", "1m"])
+        .args(["--json", "--backoff", "10ms", "--max-wait", "1m"])
         .args(options)
         .output()
         .expect("start cr-mock");

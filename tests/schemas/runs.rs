@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use cr_test::{World, fixture};
+use serde_json::json;
 
 use crate::checker::Checker;
 
@@ -89,12 +90,17 @@ fn every_line_about_tasks_satisfies_the_schema_and_every_field_has_a_value_in_on
     let status = lines(&world, "cr-orchestrate", &["status", "--json"]);
     assert_eq!(status.len(), 1);
     checker.check_lines(&status.join("\n"));
-    for file in fs::read_dir(world.state().join("orchestrate")).expect("runs") {
-        let log = file.expect("a run").path().join("session.log");
-        let log = fs::read_to_string(log).expect("a log");
-        checker.check_lines(&log);
-    }
     checker.check_lines(&failing(&world));
+    asking(&world);
+    merging(&world);
+    for file in fs::read_dir(world.state().join("orchestrate")).expect("runs") {
+        let dir = file.expect("a run").path();
+        for name in ["session.log", "report.json"] {
+            // A run of an older version has only the log.
+            let text = fs::read_to_string(dir.join(name)).unwrap_or_default();
+            checker.check_lines(&text);
+        }
+    }
     checker.check_lines(&schedule(&world));
     checker.every_property_had_a_value();
 }
@@ -106,10 +112,56 @@ fn failing(world: &World) -> String {
     let agent = world.script("agent", &format!("echo '{banner}'\nexit 1"));
     let mut command = world.tool("cr-orchestrate");
     command.env("PATH", world.path_with_tools());
-    command.env("CR_CLAUDE", agent).arg("--retries=0").arg(plan);
+    command.env("CR_CLAUDE", agent);
+    command.args(["--retries=0", "--json"]).arg(plan);
     let output = command.current_dir(world.dir()).output().expect("run");
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     String::from_utf8(output.stdout).expect("text")
+}
+
+/// A run with a task that fails, one that waits for it and one that asks.
+fn asking(world: &World) {
+    let plan = "- {id: a, title: t, prompt: x, env: [SAYS=completed], retries: 0, verify: 'false', budget_usd: 1}
+- {id: b, prompt: x, depends_on: a, budget_usd: 1}
+- {id: c, prompt: x, env: [SAYS=needs-human], budget_usd: 1}\n";
+    let plan = world.write("asking.yaml", plan);
+    for word in ["completed", "needs-human"] {
+        let status = json!({"status": word, "summary": "s"}).to_string();
+        let result = json!({"type": "result", "subtype": "success", "is_error": false,
+            "errors": ["e"], "num_turns": 1, "session_id": "s", "total_cost_usd": 0.1,
+            "result": status});
+        world.write(format!("{word}.json"), format!("{result}\n"));
+    }
+    let agent = world.script("asking", "cat \"$(dirname \"$0\")/$SAYS.json\"");
+    let mut command = world.tool("cr-orchestrate");
+    command.env("PATH", world.path_with_tools());
+    command.env("CR_CLAUDE", agent).args(["--sprint", "--json"]);
+    let output = command.current_dir(world.dir()).arg(plan).output();
+    let output = output.expect("run");
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
+}
+
+/// A run whose work is merged.
+fn merging(world: &World) {
+    let init = "git init -q && git config user.name t && git config user.email t@t &&
+        git commit -q --allow-empty -m one";
+    let place = world.path("repository");
+    fs::create_dir(&place).expect("made");
+    let mut shell = world.shell(init);
+    let output = shell.current_dir(&place).output().expect("git");
+    assert!(output.status.success(), "{output:?}");
+    let plan = world.write("merging.ndjson", "{\"id\":\"a\",\"prompt\":\"x\"}\n");
+    let result = json!({"type": "result", "subtype": "success", "is_error": false,
+        "num_turns": 1, "session_id": "s", "total_cost_usd": 0.1, "result": "ok"});
+    let agent = format!("echo x > x && git add x && git commit -q -m two\necho '{result}'");
+    let mut command = world.tool("cr-orchestrate");
+    command.env("PATH", world.path_with_tools());
+    command.env("CR_CLAUDE", world.script("merging", &agent));
+    command
+        .args(["--isolation", "worktree", "--json"])
+        .arg(plan);
+    let output = command.current_dir(&place).output().expect("run");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
 }
 
 /// The schedule of a plan in which tasks wait, and one is left out.

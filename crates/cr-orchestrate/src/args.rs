@@ -18,11 +18,12 @@ use help::AFTER;
 
 /// Run the tasks of a plan in order, and retry those that fail
 ///
-/// For each change of a task, standard output gets a line of JSON and standard
-/// error a sentence. Agents skip permissions, unless the task, --permission-mode,
-/// `CR_PERMISSION_MODE` or the configuration of claude-runner says otherwise. All
-/// progress is on disk: if this process is killed, --resume-run continues the run
-/// and starts no attempt twice.
+/// For each change of a task, standard error gets a sentence; on a terminal it also
+/// shows what each agent does just now. At the end standard output gets a table, and
+/// the directory of the run report.md, report.json and report.xml. Agents skip
+/// permissions, unless the task, --permission-mode, `CR_PERMISSION_MODE` or the
+/// configuration of claude-runner says otherwise. All progress is on disk: if this
+/// process is killed, --resume-run continues the run and starts no attempt twice.
 #[derive(Debug, Parser)]
 #[command(
     name = "cr-orchestrate",
@@ -71,8 +72,9 @@ pub struct Args {
     #[arg(long)]
     pub(crate) dry_run: bool,
 
-    /// With --dry-run, print the schedule as JSON
-    #[arg(long, requires = "dry_run", conflicts_with = "quiet")]
+    /// Print a line of JSON for each change of the run, a wave or a task, and no table
+    /// at the end; with --dry-run, print the schedule as JSON
+    #[arg(long, conflicts_with = "report")]
     pub(crate) json: bool,
 
     /// Stop when this task is done
@@ -134,11 +136,12 @@ pub struct Args {
     #[arg(long)]
     pub(crate) accept_changed: bool,
 
-    /// Print the report at the end instead of a line for each change
+    /// Print the report at the end instead of a table
     #[arg(long)]
     pub(crate) report: bool,
 
-    /// Write no sentences to standard error; with --dry-run print only the ids
+    /// Write no sentences to standard error, and no table; with --dry-run print only the
+    /// ids
     #[arg(short, long)]
     pub(crate) quiet: bool,
 

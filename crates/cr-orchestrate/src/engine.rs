@@ -19,6 +19,7 @@ use crate::run_budget::Funds;
 use crate::schedule::{Ending, RunOptions, Schedule, Situation, TaskRecord, chains, schedule};
 use crate::stop_requests::StopRequests;
 use crate::task_state::{TaskState, assess};
+use crate::waves::Waves;
 
 mod attempts;
 mod funds;
@@ -53,6 +54,7 @@ pub(crate) struct Engine {
     funds: Funds,
     /// Why finished work can neither be checked nor merged.
     stuck: Option<String>,
+    waves: Waves,
 }
 
 /// The parts of an engine.
@@ -83,6 +85,7 @@ impl Engine {
             stop_signal: None,
             budget: None,
             stuck: None,
+            waves: Waves::default(),
         })
     }
 
@@ -116,6 +119,9 @@ impl Engine {
             run: &self.run,
             tasks: &self.tasks,
             merged: merged.as_ref(),
+            exit: ending.exit,
+            state: ending.state,
+            reason: &ending.reason,
             signal: self.stop_requests.first(),
         })?;
         self.flush()?;
@@ -131,6 +137,8 @@ impl Engine {
             self.tasks.push(record);
         }
         self.chains = chains(self.run.tasks.iter());
+        self.waves.begin(&self.tasks);
+        self.observer.run_began(&self.run, &self.tasks);
         // Before any other starts: they were given their budget by an engine before.
         for at in 0..self.tasks.len() {
             if let TaskState::Open(number) = self.tasks[at].assessment.state {
@@ -181,6 +189,7 @@ impl Engine {
         loop {
             self.forward_signals();
             self.settle_ended()?;
+            self.tell_waves()?;
             let schedule = self.schedule();
             if let Some(ending) = schedule.end {
                 if self.is_reached(&ending)? {

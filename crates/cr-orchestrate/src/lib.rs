@@ -23,6 +23,7 @@ mod dry_run;
 mod dry_run_text;
 mod engine;
 mod escalation;
+mod exit_order;
 mod fields;
 mod finish;
 mod forecast;
@@ -31,8 +32,10 @@ mod gc;
 mod isolation;
 mod judge;
 mod layout;
+mod live;
 mod log;
 mod loop_watch;
+mod markdown;
 mod merging;
 mod observer;
 mod order;
@@ -43,6 +46,8 @@ mod preflight;
 mod prompt;
 mod relay;
 mod report;
+mod report_json;
+mod report_xml;
 mod reporter;
 mod retry;
 mod run_budget;
@@ -54,9 +59,11 @@ mod stop;
 mod stop_requests;
 mod stream_tail;
 mod supervise;
+mod table;
 mod task;
 mod task_fields;
 mod task_state;
+mod waves;
 
 pub use args::Args;
 use args::Command;
@@ -142,12 +149,7 @@ fn begin(args: &Args, layout: RunLayout, run: Run) -> anyhow::Result<Exit> {
         rerun_lost: args.rerun_lost,
         ..RunOptions::default()
     };
-    let reporter = Reporter {
-        program: args.program,
-        with_sentences: !args.quiet,
-        with_lines: !args.report,
-        with_report: args.report,
-    };
+    let reporter = Reporter::new(args);
     let mut engine = Engine::new(Parts {
         log: log::Log::open(layout.dir.path(), &run.id)?,
         layout,

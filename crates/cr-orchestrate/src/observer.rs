@@ -7,6 +7,7 @@ use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::time::Duration;
 
+use cr_io::Exit;
 use rustix::event::PollFlags;
 
 use crate::finish::MergedWork;
@@ -24,6 +25,10 @@ pub(crate) struct Finished<'a> {
     pub(crate) tasks: &'a [TaskRecord],
     /// The work that is merged, if there is some.
     pub(crate) merged: Option<&'a MergedWork>,
+    /// How it ended, as its last line says.
+    pub(crate) exit: Exit,
+    pub(crate) state: &'static str,
+    pub(crate) reason: &'a str,
     /// The signal that stopped it.
     pub(crate) signal: Option<i32>,
 }
@@ -35,6 +40,12 @@ pub(crate) trait Observer: fmt::Debug {
 
     /// The run changed; `bytes` is the line of the session log.
     fn run_changed(&mut self, line: &cr_stream::Run<'_>, bytes: &[u8]);
+
+    /// A wave changed; `bytes` is the line of the session log.
+    fn wave_changed(&mut self, _line: &cr_stream::Wave<'_>, _bytes: &[u8]) {}
+
+    /// The engine is ready to start.
+    fn run_began(&mut self, _run: &Run, _tasks: &[TaskRecord]) {}
 
     /// The attempt in `dir` begins, or is adopted.
     fn attempt_began(&mut self, _dir: &Path, _number: u32) -> io::Result<()> {

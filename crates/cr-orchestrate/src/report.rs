@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::attempt::Ended;
 use crate::finish::MergedWork;
 use crate::layout::{Run, RunLayout};
+use crate::markdown::escaped;
 use crate::observer::Finished;
 use crate::schedule::{TaskRecord, waits_for};
 use crate::task_state::TaskState;
@@ -117,7 +118,7 @@ fn block(text: &str) -> String {
 fn title(record: &TaskRecord) -> String {
     let id = &record.task.id;
     match &record.task.title {
-        Some(title) => format!("{id}: {}", cr_io::sanitized(title)),
+        Some(title) => format!("{id}: {}", escaped(title)),
         None => id.clone(),
     }
 }
@@ -128,15 +129,15 @@ fn page(record: &TaskRecord) -> String {
     let mut text = format!(
         "# {}\n\n{word}: {}\n",
         title(record),
-        cr_io::sanitized(&record.assessment.reason)
+        escaped(&record.assessment.reason)
     );
     text.push_str(&format!("\ncost: {}\n", dollars(cost(ended))));
     for (at, old) in (1..).zip(ended) {
         let end = &old.end;
-        let why = cr_io::sanitized(&end.why);
+        let why = escaped(&end.why);
         text.push_str(&format!("\n## Attempt {at}: {}\n\n{why}\n", end.outcome));
         for commit in &end.commits {
-            text.push_str(&format!("- {}\n", cr_io::sanitized(commit)));
+            text.push_str(&format!("- {}\n", escaped(commit)));
         }
         if !end.is_success() && end.error != end.why {
             text.push_str(&format!("\n{}", block(&end.error)));
@@ -228,7 +229,7 @@ fn entry(run: &Run, record: &TaskRecord, tasks: &[TaskRecord]) -> String {
     );
     let commits = ended.iter().flat_map(|old| &old.end.commits);
     for commit in commits {
-        text.push_str(&format!("\n  - commit {}", cr_io::sanitized(commit)));
+        text.push_str(&format!("\n  - commit {}", escaped(commit)));
     }
     let resume = run.resume_command();
     let why = ended.last().map_or("", |last| last.end.why.as_str());
@@ -243,11 +244,11 @@ fn entry(run: &Run, record: &TaskRecord, tasks: &[TaskRecord]) -> String {
         text.push_str(&format!("\n  - waits for {}", other.task.id));
     } else if let Some(next) = next {
         let why = if why.is_empty() { "not started" } else { why };
-        text.push_str(&format!("\n  - {}", cr_io::sanitized(why)));
+        text.push_str(&format!("\n  - {}", escaped(why)));
         let question = ended.last().and_then(|last| last.end.question.as_deref());
         if let Some(question) = question {
             let (question, _) = cr_io::first_chars(question, SHOWN);
-            text.push_str(&format!("\n  - it asks: {}", cr_io::sanitized(question)));
+            text.push_str(&format!("\n  - it asks: {}", escaped(question)));
         }
         text.push_str(&format!("\n  - next: `{next}`"));
     }

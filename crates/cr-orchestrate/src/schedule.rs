@@ -9,6 +9,7 @@ use cr_verdict::Outcome;
 use jiff::Timestamp;
 
 use crate::attempt::Limits;
+use crate::exit_order::ranked;
 use crate::layout::Attempts;
 use crate::run_budget::{Purse, Refusal, RunBudget};
 use crate::task::Task;
@@ -138,9 +139,8 @@ pub(crate) fn schedule(situation: &Situation<'_>) -> Schedule {
         },
         None => starts(situation, busy),
     };
-    if busy > 0 {
-        schedule.end = None;
-    }
+    schedule.end = schedule.end.filter(|_| busy == 0);
+    schedule.end = schedule.end.map(|ending| ranked(ending, situation));
     Schedule { adopt, ..schedule }
 }
 

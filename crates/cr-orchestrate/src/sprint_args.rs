@@ -62,7 +62,8 @@ const SPRINT_AFTER: &str = "\
 A PLAN is YAML, a JSON array, {\"steps\": [...]}, NDJSON, or a folder of *.md files. The
 fields of a step are those of a task; see cr-orchestrate(1).
 
-If the run directory has a file called PAUSE, the run ends before the next attempt.
+If the run directory has a file called PAUSE, the run ends before the next attempt. If
+several exit codes apply, the first of 77, 4, 75, 3 and 1 is used.
 
 Examples:
   sprint-loop --dry-run SPRINT.yaml

@@ -47,6 +47,10 @@ pub const CONTROL_SOCKET: &str = "control.sock";
 pub const RUN: &str = "run.json";
 /// An orchestrated run: its report for people.
 pub const REPORT: &str = "report.md";
+/// An orchestrated run: its report for programs.
+pub const REPORT_JSON: &str = "report.json";
+/// An orchestrated run: its report as XML of `JUnit`.
+pub const REPORT_XML: &str = "report.xml";
 /// An orchestrated run: one line for each decision.
 pub const SESSION_LOG: &str = "session.log";
 /// An orchestrated run: one directory for each task, with one directory for

@@ -140,15 +140,26 @@ impl LineBody for Run<'_> {
 }
 
 object! {
-    /// `cr/wave`: a change of a wave of tasks. Written by a later version.
+    /// `cr/wave`: a change of a wave of tasks.
     pub struct Wave<'a> {
-        /// Its number, from 1.
+        /// Its number: the `wave` of its tasks.
+        ///
+        /// Example: `0`
         n: u64,
-        /// Its state now.
+        /// Its state now: `running` from its first attempt on, `completed` if all its
+        /// tasks are done, `incomplete` if some are not and none of them can go on.
+        ///
+        /// Example: `"completed"`
         state: Cow<'a, str>,
-        /// How many tasks are in each state.
+        /// How many of its tasks are in each state, by the names of `cr/task`, and
+        /// `pending` before the first attempt.
+        ///
+        /// Example: `{"completed": 3, "failed": 1}`
         counts: BTreeMap<Cow<'a, str>, u64>,
-        /// What it cost so far, in US dollars.
+        /// What its tasks cost so far, in US dollars, as far as that is known.
+        ///
+        /// Null: without evidence.
+        /// Example: `1.25`
         spent: Option<f64>,
     }
 }

@@ -105,18 +105,21 @@ const DOCUMENTS: [Document; 9] = [
         page: "cr-ledger.1",
     },
     Document {
-        title: "A line of cr-orchestrate, of its status --json, or of its --dry-run --json",
+        title: "A line of cr-orchestrate, of its status --json or its --dry-run --json, or a report.json",
         sources: &[
             "crates/cr-stream/src/write.rs",
             "crates/cr-stream/src/run.rs",
             "crates/cr-orchestrate/src/status.rs",
             "crates/cr-orchestrate/src/dry_run.rs",
+            "crates/cr-orchestrate/src/report_json.rs",
         ],
         roots: &[
             line("Task", "Fields of a cr/task line", "task"),
             line("Run", "Fields of a cr/run line", "run"),
+            line("Wave", "Fields of a cr/wave line", "wave"),
             root("TaskStatus", "Fields of status --json"),
             root("PlannedRun", "Fields of --dry-run --json"),
+            root("RunReport", "Fields of report.json"),
         ],
         schema: "crates/cr-orchestrate/output.schema.json",
         page: "cr-orchestrate.1",

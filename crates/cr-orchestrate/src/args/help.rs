@@ -11,7 +11,8 @@ gets a share of what is left in dollars. No agent has a limit of tokens or per c
 attempts that run can exceed such a budget. When nothing more fits, a terminal is asked
 whether to continue with half as much again; otherwise the run ends with 3.
 
-If the run directory has a file called PAUSE, the run ends before the next attempt.
+If the run directory has a file called PAUSE, the run ends before the next attempt. If
+several exit codes apply, the first of 77, 4, 75, 3 and 1 is used.
 
 With --isolation worktree each attempt works in a git worktree of its own, below the
 run directory, on a branch cr-task/RUN/TASK.N. It has the files of the last merged

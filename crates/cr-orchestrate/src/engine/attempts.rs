@@ -268,6 +268,23 @@ impl Engine {
         Ok(())
     }
 
+    /// Says which waves began or are over. One task that came as a command line has
+    /// none.
+    pub(super) fn tell_waves(&mut self) -> anyhow::Result<()> {
+        if self.run.settings.agent.is_some() {
+            return Ok(());
+        }
+        let running = &self.running;
+        let changes = self
+            .waves
+            .changes(&self.tasks, |at| running.contains_key(&at));
+        for line in changes {
+            let bytes = self.log.write(&line)?;
+            self.observer.wave_changed(&line, &bytes);
+        }
+        Ok(())
+    }
+
     /// Writes the files that show the state of a task.
     pub(super) fn show(&self, record: &TaskRecord) -> anyhow::Result<()> {
         let word = record.assessment.word(&record.attempts);

@@ -94,7 +94,7 @@ impl Case {
 
     /// Runs the plan, with pauses that no test has to wait for.
     pub(crate) fn go(&self, args: &[&str]) -> Ended {
-        let mut all = vec!["../plan.yaml", "--backoff", "10ms"];
+        let mut all = vec!["../plan.yaml", "--json", "--backoff", "10ms"];
         all.extend(args);
         self.run(&all)
     }
@@ -102,7 +102,7 @@ impl Case {
     /// Goes on with the only run.
     pub(crate) fn resume(&self, args: &[&str]) -> Ended {
         let id = self.run_id();
-        let mut all = vec!["--resume-run", id.as_str()];
+        let mut all = vec!["--resume-run", id.as_str(), "--json"];
         all.extend(args);
         self.run(&all)
     }

@@ -69,7 +69,10 @@ fn w1_an_attempt_outlives_the_engine_and_is_adopted() {
     assert_eq!(said.lines().last(), Some(wanted.as_str()), "{said}");
     let json = case.run(&["status", "--json"]).out;
     assert_eq!(json.matches(r#""driven":false"#).count(), 2, "{json}");
-    let mut second = case.command(&["--resume-run", &id]).spawn().expect("run");
+    let mut second = case
+        .command(&["--resume-run", &id, "--json"])
+        .spawn()
+        .expect("run");
     let mut lines = BufReader::new(second.stdout.take().expect("piped"));
     line_with(&mut lines, r#""state":"adopted""#);
     // Opened by the agent that the first engine started.
@@ -96,7 +99,7 @@ fn w6_an_adopted_attempt_can_be_stopped() {
     first.kill().expect("killed");
     first.wait().expect("ended");
     let id = case.run_id();
-    let mut command = case.command(&["--resume-run", &id]);
+    let mut command = case.command(&["--resume-run", &id, "--json"]);
     let mut second = command.spawn().expect("run");
     let mut lines = BufReader::new(second.stdout.take().expect("piped"));
     line_with(&mut lines, "adopted");

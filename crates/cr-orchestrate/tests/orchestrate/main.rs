@@ -9,6 +9,7 @@ mod gates;
 mod isolation;
 mod milestone;
 mod models;
+mod output;
 mod proof;
 mod retention;
 mod rules;

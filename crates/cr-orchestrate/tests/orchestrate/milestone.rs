@@ -131,7 +131,10 @@ fn an_engine_that_is_killed_does_not_ask_again_for_an_attempt_that_was_started()
     first.kill().expect("killed");
     first.wait().expect("ended");
     let id = case.run_id();
-    let mut second = case.command(&["--resume-run", &id]).spawn().expect("run");
+    let mut second = case
+        .command(&["--resume-run", &id, "--json"])
+        .spawn()
+        .expect("run");
     drop(gate.writer());
     let mut out = second.stdout.take().expect("piped");
     out.read_to_end(&mut Vec::new()).expect("its lines");

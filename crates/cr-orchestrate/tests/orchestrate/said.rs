@@ -46,7 +46,7 @@ fn a_question_is_shown_in_every_form() {
         (r#"\"which port?\""#, "it asks: which port?"),
         (
             r#"{\"reason\":\"which port?\",\"details\":[80,81]}"#,
-            "[80,81]",
+            r"\[80,81\]",
         ),
         ("true", "it asks: stuck"),
     ] {

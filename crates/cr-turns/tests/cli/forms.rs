@@ -124,13 +124,13 @@ fn the_tasks_can_be_run() {
     let plan = "{\"id\":\"a\",\"prompt\":\"p\",\"task_type\":\"testing\"}\n{\"id\":\"b\",\"prompt\":\"p\",\"max_turns\":5}\n";
     let text = written(&[], plan);
     let mut command = cr_test::tool("cr-orchestrate");
-    let output = command.args(["--dry-run", "-"]).write_stdin(text);
+    let output = command.args(["--dry-run", "--json", "-"]).write_stdin(text);
     let output = output.output().expect("run");
     let text = String::from_utf8(output.stdout.clone()).expect("UTF-8");
-    let limits: Vec<_> = text
-        .lines()
-        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"))
-        .map(|task| task["max_turns"].clone())
+    let run: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let tasks = run["tasks"].as_array().expect("tasks").iter();
+    let limits: Vec<_> = tasks
+        .map(|task| task["task"]["max_turns"].clone())
         .collect();
     assert_eq!(limits, [8, 5], "{output:?}");
 }
