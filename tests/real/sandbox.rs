@@ -36,6 +36,7 @@ fn run(place: &Place, cli: &Cli, flags: &[&str]) -> (Option<i32>, String) {
         .arg("--")
         .arg(bin("cr-orchestrate"))
         .arg(plan)
+        .arg("--json")
         .args(flags)
         .output()
         .expect("run");

@@ -125,7 +125,8 @@ fn what_is_hidden_is_not_offered() {
     let options = bash(&case, &["claude-runner", "-"]);
     assert!(options.contains(&"--retry".to_owned()), "{options:?}");
     assert!(!options.contains(&"--watch-pid".to_owned()), "{options:?}");
-    assert_eq!(bash(&case, &["cr-orchestrate", ""]), ["status", "help"]);
+    let commands = bash(&case, &["cr-orchestrate", ""]);
+    assert_eq!(commands, ["status", "gc", "help"]);
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn an_old_orchestrated_run_is_resumed() {
     let entries = fs::read_dir(case.path("state/orchestrate")).expect("there");
     let mut names = entries.map(|entry| entry.expect("an entry").file_name());
     let id = names.next().expect("a run").into_string().expect("text");
-    let done = case.run(&["--resume-run", &id]);
+    let done = case.run(&["--resume-run", &id, "--json"]);
     assert_eq!(done.code(), Some(0), "{done:?}");
     assert!(done.out.contains(r#""state":"ended""#), "{done:?}");
     assert!(!case.path("home/got").exists(), "it is done already");

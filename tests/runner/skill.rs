@@ -54,6 +54,7 @@ fn prepared() -> Case {
         "cr-summarize",
         "cr-extract",
         "cr-ledger",
+        "cr-orchestrate",
         "cr-runs",
         "cr-send",
     ];
@@ -63,6 +64,10 @@ fn prepared() -> Case {
         std::os::unix::fs::symlink(file, case.path("bin").join(name)).expect("a link");
     }
     fs::write(case.path("repo/prompt.md"), "do it").expect("written");
+    fs::create_dir(case.path("repo/tasks")).expect("made");
+    let task = "---\ncommit: none\n---\nLook at it\n";
+    fs::write(case.path("repo/tasks/a.md"), task).expect("written");
+    fs::write(case.path("repo/tasks/plan.yaml"), "verify: git status").expect("written");
     for name in ["a", "b", "c"] {
         assert_eq!(case.run(&["go", "--name", name]).code(), Some(0));
     }
@@ -145,7 +150,8 @@ fn every_option_and_command_that_the_skill_names_exists() {
     let text = fs::read_to_string(root().join("skills/headless-runner/SKILL.md"));
     let text = text.expect("the skill");
     let all = "claude-runner --help; cr-send --help; for c in wait status tail stop; do \
-               cr-runs $c --help; done; for c in next report; do cr-ledger $c --help; done";
+               cr-runs $c --help; done; for c in next report; do cr-ledger $c --help; done; \
+               cr-orchestrate --help";
     let help = bash(&case, all).output().expect("run bash");
     let help = String::from_utf8(help.stdout).expect("text");
     let words = text.split(|c: char| c.is_whitespace() || "`(),;".contains(c));

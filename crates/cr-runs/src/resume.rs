@@ -73,8 +73,13 @@ fn orchestrate(id: &str, matches: &ArgMatches) -> anyhow::Error {
     }
     let program = find_tool("cr-orchestrate");
     let shown = program.display().to_string();
-    let failed = Command::new(program).args(["--resume-run", id]).exec();
-    anyhow::Error::from(failed)
+    let mut command = Command::new(program);
+    command.args(["--resume-run", id]);
+    // It means the same there: JSON on standard output.
+    if is_given(matches, "json") {
+        command.arg("--json");
+    }
+    anyhow::Error::from(command.exec())
         .context(shown)
         .context(Exit::Tool)
 }
