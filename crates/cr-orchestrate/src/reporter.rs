@@ -25,6 +25,8 @@ pub(crate) struct Reporter {
     with_sentences: bool,
     /// What standard output gets.
     output: Output,
+    /// Why standard output lacks lines, if no reader has left.
+    broken: Option<io::Error>,
     live: Option<Live>,
 }
 
@@ -52,14 +54,19 @@ impl Reporter {
             noun: args.noun(),
             with_sentences: !args.quiet,
             output,
+            broken: None,
             live: None,
         }
     }
 
     fn line(&mut self, bytes: &[u8]) {
-        // A reader that left is no reason to stop the work.
-        if self.output == Output::Lines && io::stdout().write_all(bytes).is_err() {
+        if self.output != Output::Lines {
+            return;
+        }
+        // No reason to stop the work.
+        if let Err(err) = io::stdout().write_all(bytes) {
             self.output = Output::Nothing;
+            self.broken = Some(err).filter(|err| err.kind() != io::ErrorKind::BrokenPipe);
         }
     }
 
@@ -167,6 +174,9 @@ impl Observer for Reporter {
         }
         let path = finished.layout.dir.path().join(cr_rundir::file::REPORT);
         self.say(&format!("report: {}", path.display()));
+        if let Some(err) = self.broken.take() {
+            return Err(anyhow::Error::from(err).context("standard output"));
+        }
         match self.output {
             Output::Report => {
                 let text = std::fs::read(&path).with_context(|| path.display().to_string())?;

@@ -85,7 +85,7 @@ Exit status:
   3    the budget of the run, or one of cr-ledger, is used up; nothing more was started
   4    a step needs a person, or a breakpoint was reached
   66   the plan or the run cannot be read
-  74   the state cannot be written
+  74   the state or standard output cannot be written
   75   try again later: the wait is longer than --max-wait, the run is paused, or
        another process runs it
   77   not logged in, or no credit

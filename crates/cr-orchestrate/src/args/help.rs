@@ -75,7 +75,7 @@ Exit status:
   4    a task needs a person, a breakpoint was reached, or --into is not possible now
   65   the plan's verification fails before the first task; nothing was started
   66   the plan or the run cannot be read, or there is no repository
-  74   the state cannot be written
+  74   the state or standard output cannot be written
   75   try again later: the wait is longer than --max-wait, the run is paused, work
        cannot be merged now, or another process runs it
   77   not logged in, or no credit

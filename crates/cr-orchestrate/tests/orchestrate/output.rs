@@ -61,6 +61,23 @@ fn without_json_a_run_ends_with_a_table() {
 }
 
 #[test]
+fn a_full_disk_at_standard_output_is_74_and_the_work_is_done() {
+    for json in [&[][..], &["--json"]] {
+        let case = Case::new();
+        case.plan(&[("a", ""), ("b", "")]);
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+        let mut command = case.command(&["../plan.yaml"]);
+        let output = command.args(json).stdout(full.expect("opened")).output();
+        let output = output.expect("run");
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(74), "{json:?}: {err}");
+        assert!(err.contains("No space left"), "{json:?}: {err}");
+        assert!(case.of_run("report.json").contains("completed"), "{json:?}");
+        assert_eq!((case.starts("a"), case.starts("b")), (1, 1), "{json:?}");
+    }
+}
+
+#[test]
 fn waves_are_told_when_they_begin_and_when_they_are_over() {
     let case = Case::new();
     case.plan(&[
